@@ -1,0 +1,25 @@
+// What several trackers say of one swarm, taken together: the union of their neighbours, each tracker's last word. Pure; not thread-safe.
+#pragma once
+
+#include "common/core/ids.hpp"
+#include "common/wire/beat.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace shoal::control {
+
+class Neighbourhood {
+public:
+    void heard(const TrackerId& tracker, const wire::Reply& reply);
+    [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const; // each peer id once
+    [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;    // the largest that any tracker says; none: nobody has spoken
+    [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                   // first non-empty
+
+private:
+    std::map<TrackerId, std::map<RevisionId, wire::Swarm>> said_;
+};
+
+} // namespace shoal::control

@@ -1,0 +1,29 @@
+// What may be a model's name, a tag, a path in a revision (docs/format.md). Pure.
+#pragma once
+
+#include "common/core/result.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace shoal::model {
+
+// "/"-separated parts of [A-Za-z0-9._-], each starting with a letter or digit, 255 bytes in all. Else invalid, naming the text.
+Result<void> check_model_name(std::string_view name);
+
+// [A-Za-z0-9][A-Za-z0-9._-]{0,127}
+Result<void> check_tag(std::string_view tag);
+
+// Relative, valid UTF-8, no empty, "." or ".." part, no NUL, no backslash, parts of at most 255 bytes, 4096 in all; the first part does not start with ".shoal".
+Result<void> check_path(std::string_view path);
+
+// A name as part of a key or a file name: "/" becomes "~".
+std::string flat_name(std::string_view model_name);
+
+// Text for a message: control characters, quotes and invalid UTF-8 as \xNN, so that any name can be printed on one line.
+std::string printable(std::string_view text);
+
+// fnmatch rules: `*` crosses "/", a trailing "/" means the directory.
+bool glob_matches(const std::string& glob, const std::string& path);
+
+} // namespace shoal::model

@@ -1,0 +1,78 @@
+// What holds published models: keys to bytes. All calls block and are safe from any thread; errors name the store and the key, never a secret.
+#pragma once
+
+#include "common/core/bytes.hpp"
+#include "common/core/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace shoal::objectstore {
+
+// Tells one content of a key from the next (ETag or version id; opaque, not a checksum).
+using Version = std::string;
+
+struct ObjectInfo {
+    std::string key;
+    std::uint64_t size = 0;
+    Version version;
+};
+
+struct Object {
+    std::string content;
+    Version version;
+};
+
+struct Page {
+    std::vector<ObjectInfo> objects; // by the bytes of their keys
+    std::string next;                // pass as `after` for the next page; empty at the end
+};
+
+// What must be so for a put to happen.
+struct Condition {
+    enum class Kind { always, absent, version } kind = Kind::always;
+    Version version;
+    static Condition always() { return {}; }
+    static Condition absent() { return {Kind::absent, {}}; }
+    static Condition is(Version version) { return {Kind::version, std::move(version)}; }
+};
+
+// A large object on its way in. Nothing is visible before commit; destroyed without commit it leaves nothing behind.
+class Upload {
+public:
+    Upload() = default;
+    Upload(const Upload&) = delete;
+    Upload& operator=(const Upload&) = delete;
+    virtual ~Upload() = default;
+    virtual Result<void> write(ConstBytes bytes) = 0;
+    virtual Result<void> commit() = 0; // put if absent; success too if the key is there by now (immutable, named by content)
+};
+
+class ObjectStore {
+public:
+    ObjectStore() = default;
+    ObjectStore(const ObjectStore&) = delete;
+    ObjectStore& operator=(const ObjectStore&) = delete;
+    virtual ~ObjectStore() = default;
+
+    [[nodiscard]] virtual const std::string& url() const = 0; // for messages; without credentials
+
+    virtual Result<ObjectInfo> head(const std::string& key) = 0;               // not_found
+    virtual Result<Object> get(const std::string& key, std::size_t limit) = 0; // not_found, too_large
+    // Exactly out.size() bytes from `offset`; `expected` of a file indexed in place: changed if another version is there. Cut short: integrity.
+    virtual Result<void> get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<Version>& expected = {}) = 0;
+    virtual Result<Version> put(const std::string& key, std::string_view content, const Condition& condition) = 0; // exists, changed
+    virtual Result<std::unique_ptr<Upload>> upload(const std::string& key, std::uint64_t size) = 0;
+    // Keys that start with `prefix`, after `after`, at most `limit` (1 to 1000). A prefix that ends in "/" never matches its neighbours.
+    virtual Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) = 0;
+    virtual Result<void> remove(const std::string& key) = 0; // success if absent
+};
+
+// file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
+
+} // namespace shoal::objectstore
