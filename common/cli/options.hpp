@@ -34,4 +34,4 @@ Parsed parse(CLI::App& app, const std::string& program, int argc, char** argv);
 // Last line on stderr "<program>: <text>", the same (at most 4096 bytes) to /dev/termination-log where it can be written. Returns the exit code.
 int report(const std::string& program, const Error& error);
 
-} // namespace shoal::cli
+}  // namespace shoal::cli

@@ -22,15 +22,15 @@ public:
     View(const View&) = delete;
     View& operator=(const View&) = delete;
     virtual ~View() = default;
-    virtual wire::Beat beat() = 0; // the whole state; the client fills sequence, full (and makes deltas), wait_ms
+    virtual wire::Beat beat() = 0;  // the whole state; the client fills sequence, full (and makes deltas), wait_ms
     virtual void on_reply(const wire::Reply& reply) = 0;
-    [[nodiscard]] virtual bool hold() const = 0; // ask that replies be held until there is news
+    [[nodiscard]] virtual bool hold() const = 0;  // ask that replies be held until there is news
 };
 
 struct TrackerState {
-    std::string address;   // "10.0.0.1:8080 (shoal-tracker.shoal)"
-    bool answered = false; // its last beat was
-    std::string cause;     // why not
+    std::string address;    // "10.0.0.1:8080 (shoal-tracker.shoal)"
+    bool answered = false;  // its last beat was
+    std::string cause;      // why not
 };
 
 class Client {
@@ -42,11 +42,11 @@ public:
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
-    void start();    // the first beat, at once; without it only get() works
-    void beat_now(); // the state changed in a way that others wait for; at most ten a second
+    void start();     // the first beat, at once; without it only get() works
+    void beat_now();  // the state changed in a way that others wait for; at most ten a second
     // GET of a path from any tracker that answers, others tried in turn until the deadline: body of a 200; 404 is not_found with the problem's detail; else timed_out naming every address and its cause.
     void get(const std::string& target, std::size_t limit, Duration deadline, std::function<void(Result<std::string>)> done);
-    void leave(std::function<void()> done); // tells all, waits 1 s at most; then no more beats
+    void leave(std::function<void()> done);  // tells all, waits 1 s at most; then no more beats
     [[nodiscard]] std::vector<TrackerState> trackers() const;
 
 private:
@@ -54,4 +54,4 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-} // namespace shoal::control
+}  // namespace shoal::control

@@ -14,12 +14,12 @@ namespace shoal::control {
 class Neighbourhood {
 public:
     void heard(const TrackerId& tracker, const wire::Reply& reply);
-    [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const; // each peer id once
-    [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;    // the largest that any tracker says; none: nobody has spoken
-    [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                   // first non-empty
+    [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const;  // each peer id once
+    [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;     // the largest that any tracker says; none: nobody has spoken
+    [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                    // first non-empty
 
 private:
     std::map<TrackerId, std::map<RevisionId, wire::Swarm>> said_;
 };
 
-} // namespace shoal::control
+}  // namespace shoal::control

@@ -19,4 +19,4 @@ inline std::string_view as_text(ConstBytes bytes)
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-} // namespace shoal
+}  // namespace shoal

@@ -9,4 +9,4 @@ using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 using Duration = Clock::duration;
 
-} // namespace shoal
+}  // namespace shoal

@@ -19,7 +19,7 @@ Errc kind_of(int errno_value)
     }
 }
 
-} // namespace
+}  // namespace
 
 std::string Error::text() const
 {
@@ -39,4 +39,4 @@ int exit_code(Errc code)
     return value <= static_cast<int>(Errc::timed_out) ? value : 1;
 }
 
-} // namespace shoal
+}  // namespace shoal

@@ -12,7 +12,7 @@ int digit(char c)
     return -1;
 }
 
-} // namespace
+}  // namespace
 
 std::string to_hex(const std::uint8_t* bytes, std::size_t size)
 {
@@ -50,4 +50,4 @@ Result<RevisionId> parse_revision(std::string_view text)
     return failure(Errc::invalid, "malformed revision: '" + std::string{text.substr(0, 100)} + "': expected sha256:<64 lower-case hex digits>");
 }
 
-} // namespace shoal
+}  // namespace shoal

@@ -22,7 +22,7 @@ constexpr std::array<Unit, 17> rate_units{
     {{"", 1}, {"B/s", 1}, {"KiB/s", kib}, {"MiB/s", kib* kib}, {"GiB/s", kib* kib* kib}, {"KB/s", 1e3}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9},
         {"bit", 0.125}, {"kbit", 125}, {"Kbit", 125}, {"Mbit", 125e3}, {"Gbit", 125e6}, {"Tbit", 125e9}, {"MiB", kib* kib}, {"MB", 1e6}}};
 constexpr std::array<Unit, 6> duration_units{{{"", 1e3}, {"ms", 1}, {"s", 1e3}, {"m", 60e3}, {"h", 3600e3}, {"d", 86400e3}}};
-constexpr double largest_size = 9223372036854774784.0; // the largest double below 2^63
+constexpr double largest_size = 9223372036854774784.0;  // the largest double below 2^63
 constexpr double longest = 10 * 365 * 86400e3;
 
 // `number` times the factor of its unit, or NaN where either does not parse.
@@ -51,7 +51,7 @@ std::string decimal(double value, const char* unit)
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
-} // namespace
+}  // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text)
 {
@@ -103,4 +103,4 @@ std::string format_duration(std::chrono::milliseconds duration)
     return std::to_string(seconds / 3600) + "h" + std::to_string(seconds / 60 % 60) + "m";
 }
 
-} // namespace shoal
+}  // namespace shoal

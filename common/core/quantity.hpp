@@ -24,4 +24,4 @@ std::string format_size(std::uint64_t bytes);
 std::string format_rate(std::uint64_t bytes_per_second);
 std::string format_duration(std::chrono::milliseconds duration);
 
-} // namespace shoal
+}  // namespace shoal

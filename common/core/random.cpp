@@ -12,7 +12,7 @@ void fill_random(std::uint8_t* out, std::size_t size)
     while (size > 0) {
         const ssize_t got = ::getrandom(out, size, 0);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) std::abort(); // no entropy source: identities could repeat
+        if (got < 0) std::abort();  // no entropy source: identities could repeat
         out += got;
         size -= static_cast<std::size_t>(got);
     }
@@ -25,4 +25,4 @@ std::uint64_t random_seed()
     return seed;
 }
 
-} // namespace shoal
+}  // namespace shoal

@@ -23,4 +23,4 @@ Id random_id()
     return id;
 }
 
-} // namespace shoal
+}  // namespace shoal

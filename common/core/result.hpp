@@ -28,4 +28,4 @@ inline auto failure(Errc code, std::string message, std::string hint = {})
     return failure(Error{code, std::move(message), std::move(hint)});
 }
 
-} // namespace shoal
+}  // namespace shoal

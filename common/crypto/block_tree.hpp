@@ -39,11 +39,11 @@ class LayerBuilder {
 public:
     LayerBuilder(std::uint64_t file_size, std::uint32_t piece_size);
     void add(std::span<const Digest> leaves);
-    [[nodiscard]] std::vector<Digest> take_layer(); // once all leaves are in: ceil(size / piece size) digests
+    [[nodiscard]] std::vector<Digest> take_layer();  // once all leaves are in: ceil(size / piece size) digests
 private:
     std::size_t width_;
     std::vector<Digest> pending_;
     std::vector<Digest> layer_;
 };
 
-} // namespace shoal::crypto
+}  // namespace shoal::crypto

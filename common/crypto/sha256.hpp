@@ -18,7 +18,7 @@ public:
     Sha256& operator=(const Sha256&) = delete;
 
     void update(ConstBytes bytes);
-    Digest finish(); // and starts anew
+    Digest finish();  // and starts anew
 
 private:
     struct Context;
@@ -27,4 +27,4 @@ private:
 
 Digest sha256(ConstBytes bytes);
 
-} // namespace shoal::crypto
+}  // namespace shoal::crypto

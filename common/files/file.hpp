@@ -41,18 +41,18 @@ struct FileState {
 
 enum class Create { if_missing, must_be_new };
 
-Result<File> open_read(const Path& path);                 // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
-Result<File> open_write(const Path& path, Create create); // O_RDWR, 0644 whatever the umask
-Result<FileState> state_of(const Path& path);             // of the file itself; follows links
+Result<File> open_read(const Path& path);                  // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
+Result<File> open_write(const Path& path, Create create);  // O_RDWR, 0644 whatever the umask
+Result<FileState> state_of(const Path& path);              // of the file itself; follows links
 Result<FileState> state_of(const File& file, const Path& path);
 
 // All of `out` from `offset`, or io "cut short" naming path, expected and found. `path` is for messages.
 Result<void> read_exactly(const File& file, const Path& path, std::uint64_t offset, MutableBytes out);
 Result<void> write_all(const File& file, const Path& path, std::uint64_t offset, ConstBytes bytes);
-Result<void> sync(const File& file, const Path& path); // fsync
+Result<void> sync(const File& file, const Path& path);  // fsync
 Result<void> sync_directory(const Path& directory);
-Result<void> sync_filesystem(const Path& any_path_on_it); // syncfs: one call for many files
-Result<void> make_directories(const Path& path);          // 0755 whatever the umask, group-writable where the parent is setgid; synced by the caller
+Result<void> sync_filesystem(const Path& any_path_on_it);  // syncfs: one call for many files
+Result<void> make_directories(const Path& path);           // 0755 whatever the umask, group-writable where the parent is setgid; synced by the caller
 Result<void> rename(const Path& from, const Path& to);
 
 // Whole content of at most `limit` bytes, else too_large.
@@ -61,4 +61,4 @@ Result<std::string> read_small(const Path& path, std::size_t limit);
 // A temporary file in the same directory, synced, renamed over `path`, directory synced.
 Result<void> write_atomically(const Path& path, std::string_view content);
 
-} // namespace shoal::files
+}  // namespace shoal::files

@@ -19,4 +19,4 @@ std::string encode(const Layers& layers);
 // Exactly layout.pieces() digests that lead to the swarm files' roots; else integrity, naming the swarm file. Never throws.
 Result<Layers> decode_layers(std::string_view bytes, const Layout& layout);
 
-} // namespace shoal::model
+}  // namespace shoal::model

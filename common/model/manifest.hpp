@@ -18,19 +18,19 @@ inline constexpr std::uint32_t max_pieces = 65'536;
 inline constexpr std::uint32_t min_piece_size = 256U << 10U;
 inline constexpr std::uint32_t max_piece_size = 16U << 20U;
 inline constexpr std::uint64_t max_pack_bytes = 64U << 20U;
-inline constexpr std::size_t pack_threshold = 256; // packs exist when more files than this are smaller than a piece
+inline constexpr std::size_t pack_threshold = 256;  // packs exist when more files than this are smaller than a piece
 
 struct File {
-    std::string path; // passed check_path
+    std::string path;  // passed check_path
     std::uint64_t size = 0;
-    Digest pieces_root; // zero for an empty file, which has none
-    Digest sha256;      // of the content, as sha256sum prints it
+    Digest pieces_root;  // zero for an empty file, which has none
+    Digest sha256;       // of the content, as sha256sum prints it
     bool operator==(const File&) const = default;
 };
 
 // Small files laid end to end without padding: one file of the torrent.
 struct Pack {
-    std::vector<FileIndex> files; // ascending
+    std::vector<FileIndex> files;  // ascending
     std::uint64_t size = 0;
     Digest pieces_root;
     bool operator==(const Pack&) const = default;
@@ -39,8 +39,8 @@ struct Pack {
 struct Manifest {
     std::string model;
     std::uint32_t piece_size = min_piece_size;
-    std::vector<File> files; // by the bytes of their paths, no two equal, none another's directory
-    std::vector<Pack> packs; // exactly those that pack_files() gives
+    std::vector<File> files;  // by the bytes of their paths, no two equal, none another's directory
+    std::vector<Pack> packs;  // exactly those that pack_files() gives
     std::string data_version;
     std::string transform_version;
     std::map<std::string, std::string> annotations;
@@ -66,4 +66,4 @@ std::uint32_t default_piece_size(std::uint64_t bytes);
 // Which files share a pack, from sizes in manifest order. Empty when there are at most pack_threshold small ones.
 std::vector<std::vector<FileIndex>> pack_files(const std::vector<std::uint64_t>& sizes, std::uint32_t piece_size);
 
-} // namespace shoal::model
+}  // namespace shoal::model

@@ -26,4 +26,4 @@ std::string printable(std::string_view text);
 // fnmatch rules: `*` crosses "/", a trailing "/" means the directory.
 bool glob_matches(const std::string& glob, const std::string& path);
 
-} // namespace shoal::model
+}  // namespace shoal::model

@@ -21,4 +21,4 @@ std::string torrent_file(const Layout& layout, const Layers& layers, const Revis
 
 InfoHash info_hash(const Layout& layout, const RevisionId& revision, const SwarmKey& key = {});
 
-} // namespace shoal::model
+}  // namespace shoal::model

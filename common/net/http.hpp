@@ -16,28 +16,28 @@
 namespace shoal::net {
 
 struct Request {
-    std::string method;                         // "GET"
-    std::string path;                           // as sent, still percent-encoded, without the query
-    std::map<std::string, std::string> query;   // decoded; of repeated keys the last
-    std::string raw_query;                      // as sent, for binary values (BEP 3 info_hash)
-    std::map<std::string, std::string> headers; // names in lower case
+    std::string method;                          // "GET"
+    std::string path;                            // as sent, still percent-encoded, without the query
+    std::map<std::string, std::string> query;    // decoded; of repeated keys the last
+    std::string raw_query;                       // as sent, for binary values (BEP 3 info_hash)
+    std::map<std::string, std::string> headers;  // names in lower case
     std::string body;
-    std::string remote; // address of the client, no port
+    std::string remote;  // address of the client, no port
 };
 
 struct Response {
     int status = 200;
     std::string content_type = "text/plain; charset=utf-8";
     std::string body;
-    std::map<std::string, std::string> headers; // beside Content-Type and Content-Length
+    std::map<std::string, std::string> headers;  // beside Content-Type and Content-Length
 };
 
 struct ServerLimits {
-    std::size_t max_body = 4U << 20U; // larger: 413
+    std::size_t max_body = 4U << 20U;  // larger: 413
     std::size_t max_header = 16U << 10U;
-    std::size_t max_connections = 20'000;        // more wait in the listen queue
-    Duration idle = std::chrono::seconds{75};    // between requests
-    Duration request = std::chrono::seconds{10}; // to read one, and to write its answer (a slow reader is hung up on)
+    std::size_t max_connections = 20'000;         // more wait in the listen queue
+    Duration idle = std::chrono::seconds{75};     // between requests
+    Duration request = std::chrono::seconds{10};  // to read one, and to write its answer (a slow reader is hung up on)
 };
 
 // Answers once, now or later, from the loop. Calling it after the client has gone does nothing.
@@ -51,7 +51,7 @@ public:
     ~HttpServer();
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
-    [[nodiscard]] std::string endpoint() const; // "addr:port" with the real port
+    [[nodiscard]] std::string endpoint() const;  // "addr:port" with the real port
 
 private:
     struct Impl;
@@ -60,30 +60,30 @@ private:
 };
 
 struct Url {
-    std::string scheme, host, path; // "http"; host without brackets; path may be empty
+    std::string scheme, host, path;  // "http"; host without brackets; path may be empty
     std::uint16_t port = 80;
 };
-Result<Url> parse_url(std::string_view text); // http only; invalid otherwise
+Result<Url> parse_url(std::string_view text);  // http only; invalid otherwise
 
 // Name to addresses ("1.2.3.4", "::1"), within the deadline.
 [[nodiscard]] Handle resolve(Loop& loop, const std::string& host, Duration deadline, std::function<void(Result<std::vector<std::string>>)> done);
 
 struct ClientRequest {
     std::string method = "GET";
-    std::string host; // an address
+    std::string host;  // an address
     std::uint16_t port = 80;
-    std::string host_header; // name and port, as in the URL
-    std::string target;      // path and query, encoded
+    std::string host_header;  // name and port, as in the URL
+    std::string target;       // path and query, encoded
     std::string content_type;
     std::string body;
-    std::size_t max_reply = 4U << 20U; // larger: too_large
+    std::size_t max_reply = 4U << 20U;  // larger: too_large
     Duration connect_within = std::chrono::seconds{5};
-    Duration answer_within = std::chrono::seconds{30}; // the whole reply, a slow drip included
+    Duration answer_within = std::chrono::seconds{30};  // the whole reply, a slow drip included
 };
 
 struct ClientResponse {
     int status = 0;
-    std::map<std::string, std::string> headers; // names in lower case
+    std::map<std::string, std::string> headers;  // names in lower case
     std::string body;
 };
 
@@ -101,7 +101,7 @@ private:
     std::shared_ptr<Impl> impl_;
 };
 
-std::string percent_encode(std::string_view text);         // all but unreserved characters (RFC 3986)
-Result<std::string> percent_decode(std::string_view text); // invalid
+std::string percent_encode(std::string_view text);          // all but unreserved characters (RFC 3986)
+Result<std::string> percent_decode(std::string_view text);  // invalid
 
-} // namespace shoal::net
+}  // namespace shoal::net

@@ -18,14 +18,14 @@ public:
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
-    void run(); // until stop()
+    void run();  // until stop()
     void stop();
-    void post(std::function<void()> work);                                   // any thread
-    [[nodiscard]] Handle after(Duration delay, std::function<void()> work);  // once
-    [[nodiscard]] Handle every(Duration period, std::function<void()> work); // again and again
-    [[nodiscard]] Handle on_signals(std::function<void(int signal)> work);   // SIGTERM, SIGINT
+    void post(std::function<void()> work);                                    // any thread
+    [[nodiscard]] Handle after(Duration delay, std::function<void()> work);   // once
+    [[nodiscard]] Handle every(Duration period, std::function<void()> work);  // again and again
+    [[nodiscard]] Handle on_signals(std::function<void(int signal)> work);    // SIGTERM, SIGINT
 
-    struct Impl; // Asio's, for common/net only
+    struct Impl;  // Asio's, for common/net only
     [[nodiscard]] Impl& impl() { return *impl_; }
 
 private:
@@ -47,4 +47,4 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-} // namespace shoal::net
+}  // namespace shoal::net

@@ -13,12 +13,12 @@ namespace shoal::objectstore {
 
 // Where a swarm file's bytes are read. A blob of the store, or files indexed where they lie.
 struct SourceFile {
-    std::string key; // in the store named by Location::root
+    std::string key;  // in the store named by Location::root
     Version version;
 };
 struct Location {
-    std::string root;              // URL of the store of the sources; empty: every swarm file is a blob of this store
-    std::vector<SourceFile> files; // by FileIndex; empty where root is
+    std::string root;               // URL of the store of the sources; empty: every swarm file is a blob of this store
+    std::vector<SourceFile> files;  // by FileIndex; empty where root is
 };
 
 struct TagRecord {
@@ -26,7 +26,7 @@ struct TagRecord {
     RevisionId revision;
 };
 
-struct PublishedRevision { // all that is needed to serve one
+struct PublishedRevision {  // all that is needed to serve one
     RevisionId id;
     std::string manifest_bytes;
     model::Manifest manifest;
@@ -35,12 +35,12 @@ struct PublishedRevision { // all that is needed to serve one
 std::string encode(const Location& location);
 Result<Location> decode_location(std::string_view bytes, const model::Manifest& manifest);
 
-Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision); // not_found; integrity where the bytes are not the revision's
-Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout); // checked bytes
+Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision);  // not_found; integrity where the bytes are not the revision's
+Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout);  // checked bytes
 Result<Location> load_location(ObjectStore& store, const PublishedRevision& revision);
 Result<RevisionId> load_tag(ObjectStore& store, const std::string& model, const std::string& tag);
-Result<std::vector<std::string>> list_models(ObjectStore& store); // pages; cost grows with models, tags and revisions, not with blobs
+Result<std::vector<std::string>> list_models(ObjectStore& store);  // pages; cost grows with models, tags and revisions, not with blobs
 Result<std::vector<TagRecord>> list_tags(ObjectStore& store, const std::string& model);
 Result<std::vector<RevisionId>> list_revisions(ObjectStore& store, const std::string& model);
 
-} // namespace shoal::objectstore
+}  // namespace shoal::objectstore

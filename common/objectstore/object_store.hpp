@@ -28,8 +28,8 @@ struct Object {
 };
 
 struct Page {
-    std::vector<ObjectInfo> objects; // by the bytes of their keys
-    std::string next;                // pass as `after` for the next page; empty at the end
+    std::vector<ObjectInfo> objects;  // by the bytes of their keys
+    std::string next;                 // pass as `after` for the next page; empty at the end
 };
 
 // What must be so for a put to happen.
@@ -49,7 +49,7 @@ public:
     Upload& operator=(const Upload&) = delete;
     virtual ~Upload() = default;
     virtual Result<void> write(ConstBytes bytes) = 0;
-    virtual Result<void> commit() = 0; // put if absent; success too if the key is there by now (immutable, named by content)
+    virtual Result<void> commit() = 0;  // put if absent; success too if the key is there by now (immutable, named by content)
 };
 
 class ObjectStore {
@@ -59,20 +59,20 @@ public:
     ObjectStore& operator=(const ObjectStore&) = delete;
     virtual ~ObjectStore() = default;
 
-    [[nodiscard]] virtual const std::string& url() const = 0; // for messages; without credentials
+    [[nodiscard]] virtual const std::string& url() const = 0;  // for messages; without credentials
 
-    virtual Result<ObjectInfo> head(const std::string& key) = 0;               // not_found
-    virtual Result<Object> get(const std::string& key, std::size_t limit) = 0; // not_found, too_large
+    virtual Result<ObjectInfo> head(const std::string& key) = 0;                // not_found
+    virtual Result<Object> get(const std::string& key, std::size_t limit) = 0;  // not_found, too_large
     // Exactly out.size() bytes from `offset`; `expected` of a file indexed in place: changed if another version is there. Cut short: integrity.
     virtual Result<void> get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<Version>& expected = {}) = 0;
-    virtual Result<Version> put(const std::string& key, std::string_view content, const Condition& condition) = 0; // exists, changed
+    virtual Result<Version> put(const std::string& key, std::string_view content, const Condition& condition) = 0;  // exists, changed
     virtual Result<std::unique_ptr<Upload>> upload(const std::string& key, std::uint64_t size) = 0;
     // Keys that start with `prefix`, after `after`, at most `limit` (1 to 1000). A prefix that ends in "/" never matches its neighbours.
     virtual Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) = 0;
-    virtual Result<void> remove(const std::string& key) = 0; // success if absent
+    virtual Result<void> remove(const std::string& key) = 0;  // success if absent
 };
 
 // file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
 
-} // namespace shoal::objectstore
+}  // namespace shoal::objectstore

@@ -18,4 +18,4 @@ using Fields = std::vector<std::pair<std::string_view, std::string>>;
 // "2026-01-02T03:04:05.678Z info  fetch resolved model=llama revision=sha256:…"
 void log(Level level, std::string_view message, const Fields& fields = {});
 
-} // namespace shoal::obs
+}  // namespace shoal::obs

@@ -22,4 +22,4 @@ public:
     virtual Result<void> write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes) = 0;
 };
 
-} // namespace shoal::swarm
+}  // namespace shoal::swarm

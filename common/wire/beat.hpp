@@ -12,17 +12,17 @@
 
 namespace shoal::wire {
 
-inline constexpr std::uint32_t protocol_version = 1; // understood: this one, the one before, the one after
+inline constexpr std::uint32_t protocol_version = 1;  // understood: this one, the one before, the one after
 inline constexpr std::size_t max_beat_bytes = 4U << 20U;
 inline constexpr std::size_t max_reply_bytes = 4U << 20U;
 
 enum class Role : std::uint8_t { peer = 0, seeder = 1 };
 
 enum class HoldState : std::uint8_t {
-    wanted = 0, // asked for, nothing moves yet
+    wanted = 0,  // asked for, nothing moves yet
     fetching = 1,
-    held = 2,      // whole and verified (of a seeder: can be served)
-    withdrawn = 3, // of a seeder: the origin's bytes are not the revision's; `trouble` says which
+    held = 2,       // whole and verified (of a seeder: can be served)
+    withdrawn = 3,  // of a seeder: the origin's bytes are not the revision's; `trouble` says which
 };
 
 // One revision of one process.
@@ -31,12 +31,12 @@ struct Holding {
     std::string model;
     HoldState state = HoldState::wanted;
     std::uint64_t bytes_total = 0;
-    std::uint64_t bytes_have = 0;  // verified
-    std::uint64_t from_origin = 0; // bytes received from seeders (of a seeder: read from the store), since the process started
+    std::uint64_t bytes_have = 0;   // verified
+    std::uint64_t from_origin = 0;  // bytes received from seeders (of a seeder: read from the store), since the process started
     std::uint64_t from_peers = 0;
     std::uint64_t sent = 0;
-    std::uint64_t rate = 0; // bytes/s received, now
-    std::string trouble;    // why it waits or was withdrawn; empty if all is well
+    std::uint64_t rate = 0;  // bytes/s received, now
+    std::string trouble;     // why it waits or was withdrawn; empty if all is well
     bool operator==(const Holding&) const = default;
 };
 
@@ -47,7 +47,7 @@ struct Received {
     bool operator==(const Received&) const = default;
 };
 
-struct Workload { // for whom a fetch runs; all may be empty
+struct Workload {  // for whom a fetch runs; all may be empty
     std::string pod_namespace, pod_name, pod_uid, workload;
     bool operator==(const Workload&) const = default;
 };
@@ -55,22 +55,22 @@ struct Workload { // for whom a fetch runs; all may be empty
 struct Beat {
     std::uint32_t version = protocol_version;
     PeerId peer;
-    std::uint64_t instance = 0; // random at process start: tells two processes with one peer id apart
+    std::uint64_t instance = 0;  // random at process start: tells two processes with one peer id apart
     MemberKey key;
     Role role = Role::peer;
-    std::uint64_t sequence = 0;         // counts beats to this tracker
-    bool full = true;                   // holdings are all there are; else those that changed since the last answered beat
-    bool leaving = false;               // the process ends: forget it at once
-    bool dialable = true;               // others may dial `port`
-    std::uint16_t port = 0;             // BitTorrent
-    std::vector<std::string> addresses; // to dial; empty: where the beat came from
+    std::uint64_t sequence = 0;          // counts beats to this tracker
+    bool full = true;                    // holdings are all there are; else those that changed since the last answered beat
+    bool leaving = false;                // the process ends: forget it at once
+    bool dialable = true;                // others may dial `port`
+    std::uint16_t port = 0;              // BitTorrent
+    std::vector<std::string> addresses;  // to dial; empty: where the beat came from
     std::string software, node, zone, rack;
     std::map<std::string, std::string> labels;
     Workload workload;
     std::vector<Holding> holdings;
-    std::vector<RevisionId> dropped; // no longer held or wanted (deltas only)
+    std::vector<RevisionId> dropped;  // no longer held or wanted (deltas only)
     std::vector<Received> received;
-    std::uint32_t wait_ms = 0; // hold the reply until there is news, so long at most
+    std::uint32_t wait_ms = 0;  // hold the reply until there is news, so long at most
     bool operator==(const Beat&) const = default;
 };
 
@@ -81,22 +81,22 @@ struct Neighbour {
     MemberKey key;
     Role role = Role::peer;
     Nearness nearness = Nearness::remote;
-    bool dial = true; // connect to it; else only admit it
+    bool dial = true;  // connect to it; else only admit it
     bool complete = false;
-    std::vector<std::string> endpoints; // "addr:port", "[addr6]:port"
+    std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
     bool operator==(const Neighbour&) const = default;
 };
 
-struct Swarm { // per revision that the beat held or wanted
+struct Swarm {  // per revision that the beat held or wanted
     RevisionId revision;
     std::string model;
-    std::vector<Neighbour> neighbours; // all of them, each time
-    std::string withdrawn;             // why no seeder serves it any more; empty otherwise
-    std::uint32_t wanting = 0;         // live processes that have not all of it: a lingering fetch may leave at 0
+    std::vector<Neighbour> neighbours;  // all of them, each time
+    std::string withdrawn;              // why no seeder serves it any more; empty otherwise
+    std::uint32_t wanting = 0;          // live processes that have not all of it: a lingering fetch may leave at 0
     bool operator==(const Swarm&) const = default;
 };
 
-struct Wish { // to seeders: somebody wants it
+struct Wish {  // to seeders: somebody wants it
     RevisionId revision;
     std::string model;
     bool operator==(const Wish&) const = default;
@@ -105,10 +105,10 @@ struct Wish { // to seeders: somebody wants it
 struct Reply {
     std::uint32_t version = protocol_version;
     TrackerId tracker;
-    std::uint32_t beat_ms = 3000; // until the next beat
-    bool need_full = false;       // this tracker lacks the base of a delta: send all, now
-    std::string refusal;          // the beat was not taken: why (version, or a second process with this peer id)
-    std::string zone, rack;       // what the tracker's topology says of the sender
+    std::uint32_t beat_ms = 3000;  // until the next beat
+    bool need_full = false;        // this tracker lacks the base of a delta: send all, now
+    std::string refusal;           // the beat was not taken: why (version, or a second process with this peer id)
+    std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;
     std::vector<Wish> wishes;
     bool operator==(const Reply&) const = default;
@@ -120,4 +120,4 @@ std::string encode(const Reply& reply);
 Result<Beat> decode_beat(ConstBytes bytes);
 Result<Reply> decode_reply(ConstBytes bytes);
 
-} // namespace shoal::wire
+}  // namespace shoal::wire

@@ -32,5 +32,5 @@ TEST(Errors, AnErrnoBecomesTheExitCodePeopleExpect)
     EXPECT_EQ(system_error(EIO, "write", "/x").message, "write: /x: Input/output error");
 }
 
-} // namespace
-} // namespace shoal
+}  // namespace
+}  // namespace shoal

@@ -49,5 +49,5 @@ TEST(Quantity, PrintsWhatPeopleRead)
     EXPECT_EQ(format_duration(90s), "1m30s");
 }
 
-} // namespace
-} // namespace shoal
+}  // namespace
+}  // namespace shoal
