@@ -1,6 +1,7 @@
 // The program's numbers in Prometheus' text format. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -8,6 +9,8 @@
 namespace shoal::obs {
 
 using Labels = std::map<std::string, std::string>;
+
+inline constexpr std::size_t max_label_sets = 1000;  // of a family; further ones count as one whose values are all "other", and in shoal_metrics_folded_total
 
 class Metrics {
 public:
@@ -18,9 +21,10 @@ public:
 
     void add(const std::string& counter, const std::string& help, const Labels& labels, double amount);
     void set(const std::string& gauge, const std::string& help, const Labels& labels, double value);
-    void drop(const std::string& gauge, const Labels& labels);                                                // a label set that is gone
-    void observe(const std::string& histogram, const std::string& help, const Labels& labels, double value);  // buckets: 1 ms to 4 h
-    [[nodiscard]] std::string text() const;                                                                   // text/plain; version=0.0.4
+    void drop(const std::string& gauge, const Labels& labels);  // a label set that is gone
+    void observe(const std::string& histogram, const std::string& help, const Labels& labels,
+        double value);                       // buckets: 1 ms to 4 h; of a name that ends in _ratio 0.5 to 100
+    [[nodiscard]] std::string text() const;  // text/plain; version=0.0.4
 
 private:
     struct Impl;

@@ -13,6 +13,10 @@
 namespace shoal::wire {
 
 inline constexpr std::uint32_t protocol_version = 1;  // understood: this one, the one before, the one after
+constexpr bool understood(std::uint32_t version)
+{
+    return version + 1 >= protocol_version && version <= protocol_version + 1;
+}
 inline constexpr std::size_t max_beat_bytes = 4U << 20U;
 inline constexpr std::size_t max_reply_bytes = 4U << 20U;
 
@@ -117,6 +121,7 @@ struct Reply {
 std::string encode(const Beat& beat);
 std::string encode(const Reply& reply);
 // Limits: bytes as above, 4096 holdings, 256 neighbours a swarm, 64 labels, 16 addresses, strings of 4096 bytes, depth 8. Fails with malformed or too_large; never throws.
+// Of a message whose version is not understood() only the version is read: whoever gets it refuses it, naming both.
 Result<Beat> decode_beat(ConstBytes bytes);
 Result<Reply> decode_reply(ConstBytes bytes);
 
