@@ -37,6 +37,12 @@ FileState state_from(const struct stat& facts)
     return state;
 }
 
+// A file where a directory should be: nothing can be there.
+Error open_error(int cause, std::string_view what, const Path& path)
+{
+    return system_error(cause == ENOTDIR ? ENOENT : cause, what, path.string());
+}
+
 Error cut_short(const Path& path, std::uint64_t expected_end, std::uint64_t found_end)
 {
     return {Errc::io,
@@ -62,7 +68,7 @@ Result<File> open_read(const Path& path)
     File file{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); })};
     if (!file.is_open()) {
         if (errno == ENXIO) return failure(Errc::invalid, "not a regular file: " + path.string() + ": is a socket or a device");
-        return failure(system_error(errno, "cannot open", path.string()));
+        return failure(open_error(errno, "cannot open", path));
     }
     struct stat facts {};
     if (::fstat(file.descriptor(), &facts) != 0) return failure(system_error(errno, "cannot stat", path.string()));
@@ -89,7 +95,7 @@ Result<File> open_write(const Path& path, Create create)
 Result<FileState> state_of(const Path& path)
 {
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) return failure(system_error(errno, "cannot stat", path.string()));
+    if (::stat(path.c_str(), &facts) != 0) return failure(open_error(errno, "cannot stat", path));
     return state_from(facts);
 }
 

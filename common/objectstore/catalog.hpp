@@ -32,8 +32,13 @@ struct PublishedRevision {  // all that is needed to serve one
     model::Manifest manifest;
 };
 
+// Records as they lie in the store (docs/format.md). Decoders are strict and never throw: malformed, or too_large above max_location_bytes.
+inline constexpr std::size_t max_location_bytes = 64U << 20U;
+inline constexpr std::size_t max_record_bytes = 4096;
 std::string encode(const Location& location);
 Result<Location> decode_location(std::string_view bytes, const model::Manifest& manifest);
+std::string encode_pointer(const RevisionId& revision);  // what a tag or a revision record holds: {"revision":"sha256:…"}
+Result<RevisionId> decode_pointer(std::string_view bytes);
 
 Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision);  // not_found; integrity where the bytes are not the revision's
 Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout);  // checked bytes

@@ -75,4 +75,7 @@ public:
 // file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
 
+// The URL of a directory with an absolute path; open_store() takes it back to that path ("%" is escaped).
+std::string file_url(const std::string& directory);
+
 }  // namespace shoal::objectstore

@@ -1,0 +1,80 @@
+#include "common/objectstore/directory_store.hpp"
+#include "common/objectstore/object_store.hpp"
+
+#include "common/model/names.hpp"
+
+#include <cerrno>
+#include <dirent.h>
+
+namespace shoal::objectstore {
+namespace {
+
+constexpr std::string_view scheme = "file://";
+
+int hex_digit(char digit)
+{
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+    return -1;
+}
+
+// RFC 8089: "%20" is a space. A "%" that begins no escape stands for itself, as people write paths.
+std::string unescaped(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+        if (low >= 0) {
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+Error not_understood(const std::string& url)
+{
+    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "'", "give file:///directory with an absolute path"};
+}
+
+Result<void> check_directory(const std::string& path, const std::string& url)
+{
+    DIR* directory = ::opendir(path.c_str());
+    if (directory != nullptr) {
+        ::closedir(directory);
+        return success();
+    }
+    if (errno == ENOENT)
+        return failure(Errc::not_found, "store not found: " + url + ": there is no such directory", "make the directory or correct the store's URL");
+    if (errno == ENOTDIR) return failure(Errc::not_found, "store not found: " + url + ": it is not a directory", "correct the store's URL");
+    return failure(system_error(errno, "cannot open the store", url));
+}
+
+}  // namespace
+
+std::string file_url(const std::string& directory)
+{
+    std::string url{scheme};
+    for (const char c : directory) url += c == '%' ? "%25" : std::string(1, c);
+    return url;
+}
+
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
+{
+    if (!url.starts_with(scheme)) return failure(not_understood(url));
+    std::string_view rest = std::string_view{url}.substr(scheme.size());
+    if (rest.starts_with("localhost/")) rest.remove_prefix(9);
+    if (!rest.starts_with('/')) return failure(not_understood(url));
+    while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
+    const std::string path = unescaped(rest);
+    if (path.find('\0') != std::string::npos) return failure(not_understood(url));
+    const std::string canonical = file_url(path);
+    BOOST_OUTCOME_TRY(check_directory(path, canonical));
+    return std::unique_ptr<ObjectStore>{std::make_unique<DirectoryStore>(canonical, path)};
+}
+
+}  // namespace shoal::objectstore
