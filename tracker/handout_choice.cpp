@@ -1,0 +1,227 @@
+// The choices of a Handout: which seeders, which peers, and whom to exchange.
+#include "tracker/handout.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::tracker {
+namespace {
+
+constexpr std::size_t max_avoided = 16;
+constexpr std::uint8_t silent_periods = 2;
+
+std::size_t total_of(const std::vector<const IndexedSet<std::uint32_t>*>& sources)
+{
+    std::size_t total = 0;
+    for (const auto* source : sources) total += source->size();
+    return total;
+}
+
+}  // namespace
+
+// --- seeders
+
+void Handout::link_seeders(Slot peer, Random& random)
+{
+    const Node& node = nodes_[peer];
+    if (seeders_.empty() || node.edges.size() - node.peers >= std::min(limits_.seeders, seeders_.size())) return;
+    const std::size_t first = random() % seeders_.size();
+    for (std::size_t i = 0; i < seeders_.size(); ++i) {
+        if (nodes_[peer].edges.size() - nodes_[peer].peers >= limits_.seeders) return;
+        link_to_seeder(peer, seeders_[(first + i) % seeders_.size()]);
+    }
+}
+
+void Handout::link_to_seeder(Slot peer, Slot seeder)
+{
+    const Standing& standing = nodes_[peer].standing;
+    if (!standing.dialable && !nodes_[seeder].standing.dialable) return;
+    if (find_edge(peer, seeder) != nullptr) return;
+    const std::size_t room = standing.complete ? limits_.at_a_seeder / 2 : limits_.at_a_seeder;
+    if (nodes_[seeder].edges.size() >= room && (standing.complete || !make_room(seeder))) return;
+    link(peer, seeder);
+}
+
+// A peer that has all gives way to one that lacks part.
+bool Handout::make_room(Slot seeder)
+{
+    for (const Edge& edge : nodes_[seeder].edges) {
+        if (!nodes_[edge.other].standing.complete) continue;
+        unlink(seeder, edge.other);
+        return true;
+    }
+    return false;
+}
+
+void Handout::fill_seeder(Slot seeder, Random& random)
+{
+    for (const Group* group : {&lacking_.all, &complete_.all}) {
+        if (group->empty()) continue;
+        const std::size_t tries = std::min(group->size(), 2 * limits_.at_a_seeder);
+        const std::size_t first = random() % group->size();
+        for (std::size_t i = 0; i < tries; ++i) {
+            const Slot peer = (*group)[(first + i) % group->size()];
+            if (nodes_[peer].edges.size() - nodes_[peer].peers < limits_.seeders) link_to_seeder(peer, seeder);
+        }
+    }
+}
+
+// --- peers
+
+void Handout::top_up(Slot slot, Random& random)
+{
+    const Node& node = nodes_[slot];
+    if (node.peers >= limits_.target) return;
+    const bool joins = node.peers == 0;
+    const auto room = [&] { return limits_.target - std::min(limits_.target, nodes_[slot].peers); };
+    const Sources anywhere = sources_for(node, Scope::anywhere);
+    if (total_of(anywhere) == 0) return;
+    const std::size_t outside = count_outside(node);
+    if (outside < limits_.outside) grow(slot, anywhere, std::min(room(), limits_.outside - outside), true, random);
+    if (joins) grow(slot, anywhere, std::min(room(), limits_.random), false, random);
+    const std::size_t in_rack = count_in_rack(nodes_[slot]);
+    if (in_rack < limits_.rack) grow(slot, sources_for(nodes_[slot], Scope::rack), std::min(room(), limits_.rack - in_rack), false, random);
+    grow(slot, sources_for(nodes_[slot], Scope::zone), room(), false, random);
+    grow(slot, anywhere, room(), false, random);
+}
+
+std::size_t Handout::grow(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random)
+{
+    std::size_t grown = 0;
+    for (const Slot other : choose(slot, sources, count, outside_only, random)) {
+        if (!may_link(slot, other)) continue;  // has enough by now
+        link(slot, other);
+        ++grown;
+    }
+    return grown;
+}
+
+std::vector<Handout::Slot> Handout::choose(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random) const
+{
+    std::vector<Slot> found;
+    const std::size_t total = total_of(sources);
+    if (count == 0 || total == 0) return found;
+    const auto consider = [&](std::size_t at) {
+        std::size_t source = 0;
+        for (; at >= sources[source]->size(); ++source) at -= sources[source]->size();
+        const Slot other = (*sources[source])[at];
+        if (outside_only && nodes_[other].standing.place.zone == nodes_[slot].standing.place.zone) return;
+        if (may_link(slot, other)) found.push_back(other);
+    };
+    const std::size_t draws = 3 * count + 32;
+    if (total <= draws) {
+        for (std::size_t at = 0; at < total; ++at) consider(at);
+    } else {
+        for (std::size_t draw = 0; draw < draws; ++draw) consider(random() % total);
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+    }
+    std::shuffle(found.begin(), found.end(), random);
+    const auto rank = [&](Slot other) {  // who can be dialled, then who has few
+        const Node& node = nodes_[other];
+        return (node.standing.dialable ? 0 : 4) + (node.peers < limits_.floor ? 0 : node.peers < limits_.target ? 1 : 2);
+    };
+    std::stable_sort(found.begin(), found.end(), [&](Slot a, Slot b) { return rank(a) < rank(b); });
+    if (found.size() > count) found.resize(count);
+    return found;
+}
+
+Handout::Sources Handout::sources_for(const Node& node, Scope scope) const
+{
+    Sources sources;
+    const auto add = [&](const Groups& groups) {
+        if (scope == Scope::anywhere) {
+            sources.push_back(&groups.all);
+        } else if (scope == Scope::zone) {
+            if (const auto zone = groups.zones.find(node.standing.place.zone); zone != groups.zones.end()) sources.push_back(&zone->second);
+        } else if (const auto rack = groups.racks.find(node.standing.place); rack != groups.racks.end()) {
+            sources.push_back(&rack->second);
+        }
+    };
+    add(lacking_);
+    if (!node.standing.complete) add(complete_);  // two that have all need not meet
+    return sources;
+}
+
+bool Handout::may_link(Slot slot, Slot other) const
+{
+    const Node& self = nodes_[slot];
+    const Node& node = nodes_[other];
+    if (slot == other || (self.standing.complete && node.standing.complete)) return false;
+    if (!self.standing.dialable && !node.standing.dialable) return false;
+    const bool enough = node.peers >= limits_.target && self.peers >= limits_.floor;
+    if (enough || (node.peers >= limits_.most && self.peers >= limits_.least) || node.peers >= 2 * limits_.most) return false;
+    if (std::find(self.avoid.begin(), self.avoid.end(), node.peer) != self.avoid.end()) return false;
+    return find_edge(slot, other) == nullptr;
+}
+
+std::size_t Handout::count_outside(const Node& node) const
+{
+    return static_cast<std::size_t>(std::count_if(node.edges.begin(), node.edges.end(), [&](const Edge& edge) {
+        const Standing& other = nodes_[edge.other].standing;
+        return other.role == wire::Role::peer && other.place.zone != node.standing.place.zone;
+    }));
+}
+
+std::size_t Handout::count_in_rack(const Node& node) const
+{
+    return static_cast<std::size_t>(std::count_if(node.edges.begin(), node.edges.end(), [&](const Edge& edge) {
+        const Standing& other = nodes_[edge.other].standing;
+        return other.role == wire::Role::peer && other.place == node.standing.place;
+    }));
+}
+
+// --- silent neighbours
+
+void Handout::heard(const PeerId& peer, const std::vector<wire::Received>& received, TimePoint now, Duration period, Random& random)
+{
+    const auto known = slots_.find(peer);
+    if (known == slots_.end()) return;
+    Node& node = nodes_[known->second];
+    for (const auto& [from, bytes] : received) {
+        const auto giver = slots_.find(from);
+        if (giver == slots_.end()) continue;
+        const auto edge = std::find_if(node.edges.begin(), node.edges.end(), [&](const Edge& each) { return each.other == giver->second; });
+        if (edge != node.edges.end()) edge->bytes += bytes;
+    }
+    if (now - node.period_began < period) return;
+    node.period_began = now;
+    if (close_period(known->second)) exchange_silent(known->second, random);
+}
+
+// Whether the peer got nothing in the period that ends.
+bool Handout::close_period(Slot slot)
+{
+    Node& node = nodes_[slot];
+    const bool got = std::any_of(node.edges.begin(), node.edges.end(), [](const Edge& edge) { return edge.bytes > 0; });
+    const bool starved = !got && !node.standing.complete && node.standing.bytes_have <= node.had;
+    for (Edge& edge : node.edges) {
+        const Standing& other = nodes_[edge.other].standing;
+        const bool could_give = other.role == wire::Role::peer && (other.complete || other.bytes_have > node.standing.bytes_have);
+        const bool to_blame = starved && could_give;
+        edge.silent = to_blame ? std::min<std::uint8_t>(silent_periods, static_cast<std::uint8_t>(edge.silent + 1)) : 0;
+        edge.bytes = 0;
+    }
+    node.had = node.standing.bytes_have;
+    return starved;
+}
+
+// Only against somebody else: a silent neighbour is better than none.
+void Handout::exchange_silent(Slot slot, Random& random)
+{
+    std::vector<Slot> silent;
+    for (const Edge& edge : nodes_[slot].edges) {
+        if (edge.silent >= silent_periods && silent.size() < limits_.replaced) silent.push_back(edge.other);
+    }
+    if (silent.empty()) return;
+    const auto others = choose(slot, sources_for(nodes_[slot], Scope::anywhere), silent.size(), false, random);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        Node& node = nodes_[slot];
+        node.avoid.push_back(nodes_[silent[i]].peer);
+        if (node.avoid.size() > max_avoided) node.avoid.pop_front();
+        unlink(slot, silent[i]);
+        link(slot, others[i]);
+    }
+}
+
+}  // namespace shoal::tracker
