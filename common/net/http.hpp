@@ -37,10 +37,13 @@ struct ServerLimits {
     std::size_t max_header = 16U << 10U;
     std::size_t max_connections = 20'000;         // more wait in the listen queue
     Duration idle = std::chrono::seconds{75};     // between requests
-    Duration request = std::chrono::seconds{10};  // to read one, and to write its answer (a slow reader is hung up on)
+    Duration request = std::chrono::seconds{10};  // to read one, and to write its answer (a slow reader is hung up on; 100 kB/s more for a long one)
+    Duration answer = std::chrono::seconds{120};  // for the handler; then 503
+    std::size_t max_bodies = 256U << 20U;         // of all requests being read together; more: 503
 };
 
-// Answers once, now or later, from the loop. Calling it after the client has gone does nothing.
+// Answers once, now or later, from the loop. Calling it after the client has gone (closed or reset its connection, sending side included) does nothing.
+// Let go without an answer, it answers 500.
 using Respond = std::function<void(Response)>;
 using Handler = std::function<void(const Request&, Respond)>;
 
@@ -53,8 +56,9 @@ public:
     HttpServer& operator=(const HttpServer&) = delete;
     [[nodiscard]] std::string endpoint() const;  // "addr:port" with the real port
 
+    struct Impl;  // for common/net only
+
 private:
-    struct Impl;
     explicit HttpServer(std::shared_ptr<Impl> impl);
     std::shared_ptr<Impl> impl_;
 };
@@ -96,8 +100,9 @@ public:
     HttpClient& operator=(const HttpClient&) = delete;
     [[nodiscard]] Handle send(ClientRequest request, std::function<void(Result<ClientResponse>)> done);
 
+    struct Impl;  // for common/net only
+
 private:
-    struct Impl;
     std::shared_ptr<Impl> impl_;
 };
 
