@@ -28,13 +28,13 @@ struct Standing {
 };
 
 struct HandoutLimits {
-    std::size_t floor = 30;   // below: a member also gets neighbours that have enough
     std::size_t target = 40;  // neighbours that everybody seeks; measured: 40 are as good as all
-    std::size_t most = 60;    // nobody is pushed beyond, unless a newcomer would have fewer than `least`; then twice as many
+    std::size_t floor = 24;   // who has fewer also gets such as have enough already
+    std::size_t most = 64;    // nobody is pushed beyond, unless a newcomer would have fewer than `least`; then twice as many
     std::size_t least = 4;
-    std::size_t outside = 8;        // of them from other zones, where there are any
-    std::size_t random = 8;         // of them from anywhere
-    std::size_t rack = 16;          // of them from the own rack, at most by preference
+    std::size_t rack = 12;          // of them from the own rack
+    std::size_t outside = 6;        // of them from other zones
+    std::size_t random = 4;         // of them from anywhere
     std::size_t seeders = 8;        // next to one peer
     std::size_t at_a_seeder = 200;  // peers next to one seeder: those that lack part first
     std::size_t replaced = 4;       // silent neighbours exchanged at once
@@ -91,7 +91,12 @@ private:
         std::map<Place, Group> racks;
     };
     using Sources = std::vector<const Group*>;
-    enum class Scope { rack, zone, anywhere };
+    enum class Scope { rack, zone, outside, anywhere };
+    struct Search {
+        Scope scope = Scope::anywhere;
+        std::size_t count = 0;  // at most
+        std::size_t most = 0;   // neighbours that who is found may have, the new one included
+    };
 
     Slot enter(const PeerId& peer, const Standing& standing, TimePoint now);
     void update(Slot slot, const Standing& standing);
@@ -114,12 +119,12 @@ private:
     bool make_room(Slot seeder);
 
     void top_up(Slot slot, Random& random);
-    std::size_t grow(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random);
-    [[nodiscard]] std::vector<Slot> choose(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random) const;
+    void grow(Slot slot, const Search& search, Random& random);
+    [[nodiscard]] std::vector<Slot> choose(Slot slot, const Search& search, Random& random) const;
+    [[nodiscard]] std::vector<Slot> draw(Slot slot, const Search& search, Random& random) const;
     [[nodiscard]] Sources sources_for(const Node& node, Scope scope) const;
-    [[nodiscard]] bool may_link(Slot slot, Slot other) const;
-    [[nodiscard]] std::size_t count_outside(const Node& node) const;
-    [[nodiscard]] std::size_t count_in_rack(const Node& node) const;
+    [[nodiscard]] bool may_link(Slot slot, Slot other, std::size_t most) const;
+    [[nodiscard]] std::size_t count(const Node& node, Scope scope) const;
 
     bool close_period(Slot slot);
     void exchange_silent(Slot slot, Random& random);

@@ -72,70 +72,74 @@ void Handout::top_up(Slot slot, Random& random)
 {
     const Node& node = nodes_[slot];
     if (node.peers >= limits_.target) return;
-    const bool joins = node.peers == 0;
-    const auto room = [&] { return limits_.target - std::min(limits_.target, nodes_[slot].peers); };
-    const Sources anywhere = sources_for(node, Scope::anywhere);
-    if (total_of(anywhere) == 0) return;
-    const std::size_t outside = count_outside(node);
-    if (outside < limits_.outside) grow(slot, anywhere, std::min(room(), limits_.outside - outside), true, random);
-    if (joins) grow(slot, anywhere, std::min(room(), limits_.random), false, random);
-    const std::size_t in_rack = count_in_rack(nodes_[slot]);
-    if (in_rack < limits_.rack) grow(slot, sources_for(nodes_[slot], Scope::rack), std::min(room(), limits_.rack - in_rack), false, random);
-    grow(slot, sources_for(nodes_[slot], Scope::zone), room(), false, random);
-    grow(slot, anywhere, room(), false, random);
+    const auto up_to = [&](std::size_t wanted, std::size_t has) {
+        return std::min(wanted - std::min(wanted, has), limits_.target - std::min(limits_.target, node.peers));
+    };
+    const std::size_t random_part = node.peers == 0 ? limits_.random : 0;
+    grow(slot, {Scope::rack, up_to(limits_.rack, count(node, Scope::rack)), limits_.most}, random);
+    grow(slot, {Scope::outside, up_to(limits_.outside, count(node, Scope::outside)), limits_.most}, random);
+    grow(slot, {Scope::anywhere, up_to(random_part, 0), limits_.most}, random);
+    grow(slot, {Scope::zone, up_to(limits_.target, node.peers), limits_.most}, random);
+    grow(slot, {Scope::anywhere, up_to(limits_.target, node.peers), limits_.most}, random);
+    grow(slot, {Scope::anywhere, up_to(limits_.least, node.peers), 2 * limits_.most}, random);
 }
 
-std::size_t Handout::grow(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random)
+void Handout::grow(Slot slot, const Search& search, Random& random)
 {
-    std::size_t grown = 0;
-    for (const Slot other : choose(slot, sources, count, outside_only, random)) {
-        if (!may_link(slot, other)) continue;  // has enough by now
-        link(slot, other);
-        ++grown;
+    for (const Slot other : choose(slot, search, random)) {
+        if (may_link(slot, other, search.most)) link(slot, other);  // each link may be the one that is enough
     }
-    return grown;
 }
 
-std::vector<Handout::Slot> Handout::choose(Slot slot, const Sources& sources, std::size_t count, bool outside_only, Random& random) const
+std::vector<Handout::Slot> Handout::choose(Slot slot, const Search& search, Random& random) const
+{
+    std::vector<Slot> found = draw(slot, search, random);
+    std::shuffle(found.begin(), found.end(), random);
+    const auto rank = [&](Slot other) {  // who can be dialled, then who has few
+        const Node& node = nodes_[other];
+        return (node.standing.dialable ? 0 : 3) + (node.peers < limits_.floor ? 0 : node.peers < limits_.target ? 1 : 2);
+    };
+    std::stable_sort(found.begin(), found.end(), [&](Slot a, Slot b) { return rank(a) < rank(b); });
+    if (found.size() > search.count) found.resize(search.count);
+    return found;
+}
+
+// A sample of those that could be linked, each once; of few, all.
+std::vector<Handout::Slot> Handout::draw(Slot slot, const Search& search, Random& random) const
 {
     std::vector<Slot> found;
+    const Sources sources = sources_for(nodes_[slot], search.scope);
     const std::size_t total = total_of(sources);
-    if (count == 0 || total == 0) return found;
+    if (search.count == 0 || total == 0) return found;
     const auto consider = [&](std::size_t at) {
         std::size_t source = 0;
         for (; at >= sources[source]->size(); ++source) at -= sources[source]->size();
         const Slot other = (*sources[source])[at];
-        if (outside_only && nodes_[other].standing.place.zone == nodes_[slot].standing.place.zone) return;
-        if (may_link(slot, other)) found.push_back(other);
+        if (search.scope == Scope::outside && nodes_[other].standing.place.zone == nodes_[slot].standing.place.zone) return;
+        if (may_link(slot, other, search.most)) found.push_back(other);
     };
-    const std::size_t draws = 3 * count + 32;
+    const std::size_t draws = 3 * search.count + 32;
     if (total <= draws) {
         for (std::size_t at = 0; at < total; ++at) consider(at);
-    } else {
-        for (std::size_t draw = 0; draw < draws; ++draw) consider(random() % total);
-        std::sort(found.begin(), found.end());
-        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
     }
-    std::shuffle(found.begin(), found.end(), random);
-    const auto rank = [&](Slot other) {  // who can be dialled, then who has few
-        const Node& node = nodes_[other];
-        return (node.standing.dialable ? 0 : 4) + (node.peers < limits_.floor ? 0 : node.peers < limits_.target ? 1 : 2);
-    };
-    std::stable_sort(found.begin(), found.end(), [&](Slot a, Slot b) { return rank(a) < rank(b); });
-    if (found.size() > count) found.resize(count);
+    for (std::size_t i = 0; i < draws; ++i) consider(random() % total);
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
 }
 
 Handout::Sources Handout::sources_for(const Node& node, Scope scope) const
 {
     Sources sources;
+    const Place& place = node.standing.place;
     const auto add = [&](const Groups& groups) {
-        if (scope == Scope::anywhere) {
-            sources.push_back(&groups.all);
-        } else if (scope == Scope::zone) {
-            if (const auto zone = groups.zones.find(node.standing.place.zone); zone != groups.zones.end()) sources.push_back(&zone->second);
-        } else if (const auto rack = groups.racks.find(node.standing.place); rack != groups.racks.end()) {
-            sources.push_back(&rack->second);
+        if (scope == Scope::zone) {
+            if (const auto zone = groups.zones.find(place.zone); zone != groups.zones.end()) sources.push_back(&zone->second);
+        } else if (scope == Scope::rack) {
+            if (const auto rack = groups.racks.find(place); rack != groups.racks.end()) sources.push_back(&rack->second);
+        } else {
+            if (scope == Scope::anywhere || groups.zones.size() > 1 || !groups.zones.contains(place.zone)) sources.push_back(&groups.all);
         }
     };
     add(lacking_);
@@ -143,31 +147,23 @@ Handout::Sources Handout::sources_for(const Node& node, Scope scope) const
     return sources;
 }
 
-bool Handout::may_link(Slot slot, Slot other) const
+bool Handout::may_link(Slot slot, Slot other, std::size_t most) const
 {
     const Node& self = nodes_[slot];
     const Node& node = nodes_[other];
     if (slot == other || (self.standing.complete && node.standing.complete)) return false;
     if (!self.standing.dialable && !node.standing.dialable) return false;
-    const bool enough = node.peers >= limits_.target && self.peers >= limits_.floor;
-    if (enough || (node.peers >= limits_.most && self.peers >= limits_.least) || node.peers >= 2 * limits_.most) return false;
+    if (node.peers >= most || (node.peers >= limits_.target && self.peers >= limits_.floor)) return false;
     if (std::find(self.avoid.begin(), self.avoid.end(), node.peer) != self.avoid.end()) return false;
     return find_edge(slot, other) == nullptr;
 }
 
-std::size_t Handout::count_outside(const Node& node) const
+std::size_t Handout::count(const Node& node, Scope scope) const
 {
     return static_cast<std::size_t>(std::count_if(node.edges.begin(), node.edges.end(), [&](const Edge& edge) {
         const Standing& other = nodes_[edge.other].standing;
-        return other.role == wire::Role::peer && other.place.zone != node.standing.place.zone;
-    }));
-}
-
-std::size_t Handout::count_in_rack(const Node& node) const
-{
-    return static_cast<std::size_t>(std::count_if(node.edges.begin(), node.edges.end(), [&](const Edge& edge) {
-        const Standing& other = nodes_[edge.other].standing;
-        return other.role == wire::Role::peer && other.place == node.standing.place;
+        if (other.role != wire::Role::peer) return false;
+        return scope == Scope::rack ? other.place == node.standing.place : other.place.zone != node.standing.place.zone;
     }));
 }
 
@@ -214,7 +210,7 @@ void Handout::exchange_silent(Slot slot, Random& random)
         if (edge.silent >= silent_periods && silent.size() < limits_.replaced) silent.push_back(edge.other);
     }
     if (silent.empty()) return;
-    const auto others = choose(slot, sources_for(nodes_[slot], Scope::anywhere), silent.size(), false, random);
+    const auto others = choose(slot, {Scope::anywhere, silent.size(), limits_.most}, random);
     for (std::size_t i = 0; i < others.size(); ++i) {
         Node& node = nodes_[slot];
         node.avoid.push_back(nodes_[silent[i]].peer);
