@@ -28,8 +28,8 @@ struct Request {
 struct Response {
     int status = 200;
     std::string content_type = "text/plain; charset=utf-8";
-    std::string body;
-    std::map<std::string, std::string> headers;  // beside Content-Type and Content-Length
+    std::string body{};
+    std::map<std::string, std::string> headers{};  // beside Content-Type and Content-Length
 };
 
 struct ServerLimits {
@@ -37,7 +37,8 @@ struct ServerLimits {
     std::size_t max_header = 16U << 10U;
     std::size_t max_connections = 20'000;         // more wait in the listen queue
     Duration idle = std::chrono::seconds{75};     // between requests
-    Duration request = std::chrono::seconds{10};  // to read one, and to write its answer (a slow reader is hung up on; 100 kB/s more for a long one)
+    Duration request = std::chrono::seconds{10};  // to read one, and to write its answer (a slow reader is hung up on)
+    std::size_t slowest_reader = 100'000;         // bytes/s: the time a long answer may take beyond `request`
     Duration answer = std::chrono::seconds{120};  // for the handler; then 503
     std::size_t max_bodies = 256U << 20U;         // of all requests being read together; more: 503
 };
@@ -74,12 +75,12 @@ Result<Url> parse_url(std::string_view text);  // http only; invalid otherwise
 
 struct ClientRequest {
     std::string method = "GET";
-    std::string host;  // an address
+    std::string host{};  // an address
     std::uint16_t port = 80;
-    std::string host_header;  // name and port, as in the URL
-    std::string target;       // path and query, encoded
-    std::string content_type;
-    std::string body;
+    std::string host_header{};  // name and port, as in the URL
+    std::string target{};       // path and query, encoded
+    std::string content_type{};
+    std::string body{};
     std::size_t max_reply = 4U << 20U;  // larger: too_large
     Duration connect_within = std::chrono::seconds{5};
     Duration answer_within = std::chrono::seconds{30};  // the whole reply, a slow drip included

@@ -12,7 +12,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -34,9 +33,8 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t idle_buffer = 512;         // what a connection costs while nothing is asked
-constexpr std::size_t busy_buffer = 8192;        // and while a request is read
-constexpr std::size_t slowest_reader = 100'000;  // bytes/s; slower, and its answer is cut off
+constexpr std::size_t idle_buffer = 512;   // what a connection costs while nothing is asked
+constexpr std::size_t busy_buffer = 8192;  // and while a request is read
 
 using Parser = http::request_parser<http::string_body>;
 
@@ -91,7 +89,7 @@ std::optional<Response> refusal(error_code ec)
 {
     if (ec == http::error::header_limit) return plain(431, "the request's header is too large\n");
     if (ec == http::error::body_limit) return plain(413, "the request's body is too large\n");
-    if (ec == beast::error::timeout) return plain(408, "the request did not arrive in time\n");
+    if (ec == asio::error::timed_out) return plain(408, "the request did not arrive in time\n");
     if (ec == http::error::end_of_stream || ec == http::error::partial_message) return std::nullopt;
     if (ec.category() == make_error_code(http::error::bad_version).category()) return plain(400, "not a request: " + ec.message() + "\n");
     return std::nullopt;
@@ -171,11 +169,11 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
 
 class Connection : public std::enable_shared_from_this<Connection> {
 public:
-    Connection(std::shared_ptr<HttpServer::Impl> server, tcp::socket socket) : server_{std::move(server)}, stream_{std::move(socket)}
+    Connection(std::shared_ptr<HttpServer::Impl> server, tcp::socket socket) : server_{std::move(server)}, socket_{std::move(socket)}, deadline_{server_->io}
     {
         error_code ignored;
-        stream_.socket().set_option(tcp::no_delay(true), ignored);
-        const auto endpoint = stream_.socket().remote_endpoint(ignored);
+        socket_.set_option(tcp::no_delay(true), ignored);
+        const auto endpoint = socket_.remote_endpoint(ignored);
         remote_ = text_of(endpoint.address());
         server_->connections.insert(this);
     }
@@ -196,7 +194,9 @@ public:
 
     void close()
     {
-        stream_.close();
+        error_code ignored;
+        socket_.close(ignored);
+        deadline_.cancel();
         if (const auto held = held_.lock()) held->abandon();
     }
 
@@ -211,6 +211,20 @@ private:
         ~Share() { taken -= bytes; }
     };
 
+    // From now on: what reads or writes then is cancelled, and late_ says why.
+    void expire_after(Duration within)
+    {
+        late_ = false;
+        deadline_.expires_after(within);
+        deadline_.async_wait([weak = weak_from_this()](error_code ec) {
+            const auto self = weak.lock();
+            if (ec || !self || self->deadline_.expiry() > Clock::now()) return;
+            self->late_ = true;
+            error_code ignored;
+            self->socket_.cancel(ignored);
+        });
+    }
+
     // One request and its answer; false ends the connection.
     asio::awaitable<bool> exchange()
     {
@@ -221,25 +235,31 @@ private:
         parser.header_limit(static_cast<std::uint32_t>(server_->limits.max_header));
         parser.body_limit(server_->limits.max_body);
         error_code ec;
-        stream_.expires_after(server_->limits.request);
-        co_await http::async_read_header(stream_, buffer_, parser, asio::redirect_error(asio::use_awaitable, ec));
-        const std::size_t body = parser.content_length() ? static_cast<std::size_t>(*parser.content_length()) : parser.chunked() ? server_->limits.max_body : 0;
-        if (!ec && server_->bodies + body > server_->limits.max_bodies) {
+        expire_after(server_->limits.request);
+        co_await http::async_read_header(socket_, buffer_, parser, asio::redirect_error(asio::use_awaitable, ec));
+        const std::size_t body = ec ? 0 : expected_body(parser);
+        if (server_->bodies + body > server_->limits.max_bodies) {
             Response busy = plain(503, "too many requests at once\n");
             co_return co_await write(std::move(busy), Last::yes);
         }
-        const Share share{server_->bodies, ec ? 0 : body};
+        const Share share{server_->bodies, body};
         if (!ec) co_await read_body(parser, ec);
-        if (ec) co_return co_await refuse(ec);
+        if (ec) co_return co_await refuse(late_ ? asio::error::timed_out : ec);
         co_return co_await answer(parser);
+    }
+
+    [[nodiscard]] std::size_t expected_body(const Parser& parser) const
+    {
+        if (parser.content_length()) return static_cast<std::size_t>(*parser.content_length());
+        return parser.chunked() ? server_->limits.max_body : 0;
     }
 
     asio::awaitable<bool> await_request()
     {
         buffer_.shrink_to_fit();
         error_code ec;
-        stream_.expires_after(server_->limits.idle);
-        const std::size_t got = co_await stream_.async_read_some(buffer_.prepare(idle_buffer), asio::redirect_error(asio::use_awaitable, ec));
+        expire_after(server_->limits.idle);
+        const std::size_t got = co_await socket_.async_read_some(buffer_.prepare(idle_buffer), asio::redirect_error(asio::use_awaitable, ec));
         buffer_.commit(got);
         if (!ec) buffer_.reserve(busy_buffer);
         co_return !ec;
@@ -249,20 +269,20 @@ private:
     asio::awaitable<void> drain()
     {
         error_code ec;
-        stream_.socket().shutdown(tcp::socket::shutdown_send, ec);
-        stream_.expires_after(std::chrono::seconds{1});
+        socket_.shutdown(tcp::socket::shutdown_send, ec);
+        expire_after(std::chrono::seconds{1});
         buffer_.clear();
         for (std::size_t drained = 0; !ec && drained < 4 * server_->limits.max_body;)
-            drained += co_await stream_.async_read_some(buffer_.prepare(busy_buffer), asio::redirect_error(asio::use_awaitable, ec));
+            drained += co_await socket_.async_read_some(buffer_.prepare(busy_buffer), asio::redirect_error(asio::use_awaitable, ec));
     }
 
     asio::awaitable<void> read_body(Parser& parser, error_code& ec)
     {
         if (beast::iequals(parser.get()[http::field::expect], "100-continue")) {
             static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
-            co_await asio::async_write(stream_, asio::buffer(go_on), asio::redirect_error(asio::use_awaitable, ec));
+            co_await asio::async_write(socket_, asio::buffer(go_on), asio::redirect_error(asio::use_awaitable, ec));
         }
-        if (!ec) co_await http::async_read(stream_, buffer_, parser, asio::redirect_error(asio::use_awaitable, ec));
+        if (!ec) co_await http::async_read(socket_, buffer_, parser, asio::redirect_error(asio::use_awaitable, ec));
     }
 
     asio::awaitable<bool> refuse(error_code ec)
@@ -285,10 +305,11 @@ private:
         held_ = answer;
         ask(*request, answer);
         if (!answer->is_settled()) {
+            deadline_.expires_at(TimePoint::max());
             watch(answer);
             co_await answer->settle(server_->limits.answer);
             error_code ignored;
-            stream_.socket().cancel(ignored);
+            socket_.cancel(ignored);
         }
         if (answer->is_abandoned() || server_->closed) co_return false;
         Response response = answer->take();
@@ -304,11 +325,11 @@ private:
     // While an answer is held: an end of stream or an error means that nobody waits for it. Bytes (a pipelined request) mean that somebody does.
     void watch(const std::shared_ptr<Answer>& answer)
     {
-        stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), weak = std::weak_ptr{answer}](error_code ec) {
+        socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this(), weak = std::weak_ptr{answer}](error_code ec) {
             const auto waiting = weak.lock();
             if (!waiting || ec == asio::error::operation_aborted) return;
             char byte = 0;
-            const auto got = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+            const auto got = ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
             const bool gone = ec || got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
             if (gone) waiting->abandon();
         });
@@ -327,13 +348,15 @@ private:
         if (!head_) message.body() = std::move(response.body);
         head_ = false;
         error_code ec;
-        stream_.expires_after(server_->limits.request + std::chrono::seconds{size / slowest_reader});
-        co_await http::async_write(stream_, message, asio::redirect_error(asio::use_awaitable, ec));
+        expire_after(server_->limits.request + std::chrono::seconds{size / server_->limits.slowest_reader});
+        co_await http::async_write(socket_, message, asio::redirect_error(asio::use_awaitable, ec));
         co_return !ec && last == Last::no;
     }
 
     std::shared_ptr<HttpServer::Impl> server_;
-    beast::tcp_stream stream_;
+    tcp::socket socket_;
+    asio::steady_timer deadline_;
+    bool late_ = false;
     beast::flat_buffer buffer_;
     std::string remote_;
     std::weak_ptr<Answer> held_;
