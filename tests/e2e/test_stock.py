@@ -1,0 +1,92 @@
+"""C31: a stock BitTorrent v2 client in a swarm, where it is allowed, and where it is not."""
+import time
+import unittest
+
+from cluster import EndToEnd, make_model, tree, write
+
+try:
+    import libtorrent
+except ImportError:
+    libtorrent = None
+
+
+@unittest.skipUnless(libtorrent, "python3-libtorrent is not installed")
+class StockClient(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.source = make_model(self.cluster.path("source"))
+        self.revision = self.cluster.publish(self.source)
+        self.save = self.cluster.path("stock")
+        self.save.mkdir()
+
+    def client(self, torrent, *, peers=(), tracker=None):
+        """A session of the stock library that wants the torrent; ended with the test."""
+        session = libtorrent.session({"listen_interfaces": "127.0.0.1:0", "enable_dht": False, "enable_lsd": False, "enable_upnp": False, "enable_natpmp": False,
+                                      "enable_outgoing_utp": False, "allow_multiple_connections_per_ip": True, "alert_mask": libtorrent.alert.category_t.all_categories})
+        self.addCleanup(session.pause)
+        info = libtorrent.torrent_info(torrent)
+        if tracker:
+            info.add_tracker(tracker)
+        handle = session.add_torrent({"ti": info, "save_path": str(self.save)})
+        for host, port in peers:
+            handle.connect_peer((host, port))
+        return session, handle
+
+    def watch(self, session, until, deadline):
+        """All alerts until one makes `until` true, or the deadline."""
+        seen = []
+        end = time.monotonic() + deadline
+        while time.monotonic() < end and not any(map(until, seen)):
+            session.wait_for_alert(100)
+            seen += session.pop_alerts()
+        return seen
+
+    def torrent(self):
+        status, body = self.cluster.current_tracker.get(f"/api/v1/revisions/{self.revision[7:]}/torrent")
+        self.assertEqual(status, 200, body)
+        return libtorrent.bdecode(body)
+
+    def swarm_files(self):
+        """What lies below the torrent's own folder."""
+        return tree(self.save / self.revision[7:])
+
+    def test_C31_gets_every_file_where_it_is_allowed(self):
+        for i in range(300):
+            write(self.source / f"adapters/part-{i:03}.bin", 100 + i)
+        self.revision = self.cluster.publish(self.source)
+        self.cluster.start_servers("--allow-stock-clients")
+        tracker = self.cluster.current_tracker
+        session, handle = self.client(self.torrent(), tracker=tracker.url + "/announce")
+        self.watch(session, lambda alert: isinstance(alert, libtorrent.torrent_finished_alert), 30)
+        self.assertTrue(handle.status().is_seeding, [str(e) for e in handle.trackers()])
+        expected = tree(self.source)
+        got = self.swarm_files()
+        for path in (b"model-00001-of-00002.bin", b"model-00002-of-00002.bin"):
+            self.assertEqual(got[path], expected[path])
+        pack = (self.save / self.revision[7:] / ".shoal/pack-00000").read_bytes()
+        small = sorted(path for path in expected if path not in got)
+        self.assertEqual(pack, b"".join((self.source / path.decode()).read_bytes() for path in small))
+
+    def test_C31_gets_no_byte_where_it_is_not_allowed(self):
+        self.cluster.start_servers("--allow-stock-clients")
+        torrent = self.torrent()
+        for server in self.cluster.processes:
+            if server.running():
+                server.kill()
+        seeder = self.cluster.start_servers()
+        tracker = self.cluster.current_tracker
+        self.assertEqual(tracker.get(f"/api/v1/revisions/{self.revision[7:]}/torrent")[0], 403)
+        self.assertEqual(tracker.get("/announce?info_hash=x")[0], 403)
+        member = self.cluster.start_fetch(self.cluster.path("dest"), "--download-limit", "1MB/s", "--linger", "0s", revision=self.revision)
+        member.wait_for_event("progress", bytes=1)
+        host, port = seeder.address().split(":")
+        session, handle = self.client(torrent, peers=[(host, int(port))])
+        ended = self.watch(session, lambda alert: isinstance(alert, libtorrent.peer_disconnected_alert), 15)
+        self.assertTrue(any(isinstance(alert, (libtorrent.peer_disconnected_alert, libtorrent.peer_error_alert)) for alert in ended), "the stranger is never hung up on")
+        self.assertEqual(handle.status().total_payload_download, 0)
+        self.assertEqual(member.wait().code, 0)
+        self.assert_fetched(self.source, self.cluster.path("dest"))
+
+
+if __name__ == "__main__":
+    unittest.main()
