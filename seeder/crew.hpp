@@ -1,0 +1,33 @@
+// Threads that share out numbered work, while the caller waits and looks on. One run at a time, from one thread.
+#pragma once
+
+#include "common/core/result.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+
+namespace shoal::seeder {
+
+class Crew {
+public:
+    using Work = std::function<Result<void>(std::size_t index)>;
+
+    // `tick` is called on the caller's thread ten times a second during run(); false ends it. `ended` is called once when a run ends early, to wake who waits.
+    Crew(unsigned threads, std::function<bool()> tick, std::function<void()> ended = {});
+
+    // work(0) to work(count - 1), begun in this order. The first failure ends the rest; a tick that said no is interrupted.
+    Result<void> run(std::size_t count, const Work& work);
+
+    [[nodiscard]] unsigned threads() const { return threads_; }
+    [[nodiscard]] bool ending() const { return ending_; }  // long work asks, and fails with given_up()
+    [[nodiscard]] static Error given_up();
+
+private:
+    unsigned threads_;
+    std::function<bool()> tick_;
+    std::function<void()> ended_;
+    std::atomic<bool> ending_{false};
+};
+
+}  // namespace shoal::seeder

@@ -1,0 +1,290 @@
+#include "seeder/seeder.hpp"
+
+#include "common/obs/log.hpp"
+#include "seeder/identity.hpp"
+#include "seeder/metered_store.hpp"
+
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace shoal::seeder {
+namespace {
+
+constexpr unsigned worker_threads = 9;         // a load each, and one that asks whether the store answers
+constexpr unsigned reader_threads = 8;         // beside the disk threads, for pieces of many files
+constexpr std::size_t longest_trouble = 1000;  // bytes of it in a beat
+
+std::string clipped(const std::string& text)
+{
+    if (text.size() <= longest_trouble) return text;
+    return text.substr(0, longest_trouble / 2) + " ... " + text.substr(text.size() - longest_trouble / 2);  // what is wrong stands first, the cause last
+}
+
+std::string listen_host(const std::string& endpoint)
+{
+    return endpoint.substr(0, endpoint.rfind(':'));
+}
+
+obs::Labels labels(const ServedRevision& revision)
+{
+    return {{"model", revision.manifest->model}, {"revision", to_hex(revision.id).substr(0, 12)}};
+}
+
+std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbours)
+{
+    std::vector<swarm::Member> result;
+    result.reserve(neighbours.size());
+    for (const wire::Neighbour& neighbour : neighbours)
+        result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints});
+    return result;
+}
+
+void count_failed_piece(obs::Metrics& metrics, double pieces)
+{
+    metrics.add("shoal_pieces_failed_total", "Pieces whose bytes in the store were not what their digest says.", {}, pieces);
+}
+
+OpenSource metered_sources(std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<OriginGate> gate)
+{
+    return [metrics = std::move(metrics), gate = std::move(gate)](const std::string& url) -> Result<std::shared_ptr<objectstore::ObjectStore>> {
+        BOOST_OUTCOME_TRY(store, objectstore::open_store(url));
+        return std::shared_ptr<objectstore::ObjectStore>{std::make_shared<MeteredStore>(std::move(store), metrics, gate)};
+    };
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Seeder>> Seeder::open(
+    net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics)
+{
+    std::unique_ptr<Seeder> seeder{new Seeder{loop, options, std::move(store), std::move(metrics)}};
+    BOOST_OUTCOME_TRY(seeder->listen());
+    return seeder;
+}
+
+Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics)
+    : loop_{loop},
+      options_{options},
+      metrics_{std::move(metrics)},
+      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads)},
+      store_{std::make_shared<MeteredStore>(std::move(store), metrics_, access_.gate)},
+      open_source_{metered_sources(metrics_, access_.gate)},
+      notified_{std::make_shared<std::atomic<bool>>(false)},
+      workers_{loop, worker_threads},
+      watch_{loop, workers_, store_},
+      client_{loop, options.trackers, *this}
+{}
+
+Seeder::~Seeder()
+{
+    access_.gate->close();
+}
+
+Result<void> Seeder::listen()
+{
+    BOOST_OUTCOME_TRY(self, identify(options_, 0));
+    self_ = std::move(self);
+    swarm::SessionOptions session;
+    session.kind = swarm::Kind::seeder;
+    session.peer = self_.peer;
+    session.key = self_.key;
+    session.listen = options_.listen;
+    session.upload_limit = options_.upload_limit;
+    session.buffer_bytes = options_.cache_bytes;
+    session.notify = [this, &loop = loop_, weak = std::weak_ptr{notified_}] {
+        const auto notified = weak.lock();
+        if (!notified || notified->exchange(true)) return;
+        loop.post([this, weak] {
+            if (!weak.expired()) on_events();
+        });
+    };
+    BOOST_OUTCOME_TRY(opened, swarm::Session::open(std::move(session)));
+    session_ = std::move(opened);
+    if (self_.port == 0) self_.port = session_->port();
+    return success();
+}
+
+std::string Seeder::endpoint() const
+{
+    return listen_host(options_.listen.front()) + ":" + std::to_string(session_->port());
+}
+
+void Seeder::start(std::function<void()> ready)
+{
+    metrics_->set("shoal_origin_limit_bytes", "Ceiling on bytes per second from the object store, 0 for none.", {}, static_cast<double>(options_.origin_limit));
+    count_failed_piece(*metrics_, 0);
+    watch_.start(std::move(ready));
+    client_.start();
+    tick_ = loop_.every(std::chrono::seconds{1}, [this] {
+        count_traffic();
+        act();
+    });
+}
+
+void Seeder::leave(std::function<void()> done)
+{
+    access_.gate->close();
+    tick_.reset();
+    client_.leave(std::move(done));
+}
+
+wire::Beat Seeder::beat()
+{
+    wire::Beat beat = self_;
+    for (const auto& [revision, served] : wishes_.all()) {
+        if (served.refused || served_.contains(revision)) beat.holdings.push_back(holding(revision, served));
+    }
+    return beat;
+}
+
+wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) const
+{
+    wire::Holding holding;
+    holding.revision = revision;
+    holding.model = served.model;
+    holding.state = served.refused ? wire::HoldState::withdrawn : wire::HoldState::held;
+    holding.trouble = clipped(served.trouble);
+    const Moved moved = traffic_.total(revision);
+    holding.from_origin = moved.from_origin;
+    holding.sent = moved.sent;
+    if (const auto in_swarm = served_.find(revision); in_swarm != served_.end()) {
+        holding.model = in_swarm->second.manifest->model;
+        holding.bytes_total = holding.bytes_have = in_swarm->second.manifest->bytes();
+    }
+    return holding;
+}
+
+void Seeder::on_reply(const wire::Reply& reply)
+{
+    say_once(reply.refusal);
+    say_once(reply.warning);
+    neighbourhood_.heard(reply.tracker, reply);
+    const TimePoint now = Clock::now();
+    for (const wire::Wish& wish : reply.wishes) wishes_.wished(wish.revision, wish.model, now);
+    for (const wire::Swarm& swarm : reply.swarms) {
+        if (swarm.wanting > 0) wishes_.wished(swarm.revision, swarm.model, now);
+        if (served_.contains(swarm.revision)) introduce(swarm.revision);
+    }
+    act();
+}
+
+void Seeder::say_once(const std::string& text)
+{
+    if (text.empty() || text == said_) return;
+    said_ = text;
+    obs::log(obs::Level::warning, "a tracker objects", {{"text", text}});
+}
+
+void Seeder::introduce(const RevisionId& revision)
+{
+    session_->set_members(revision, members(neighbourhood_.neighbours(revision)));
+}
+
+void Seeder::act()
+{
+    for (const ServeAction& action : wishes_.next(Clock::now())) {
+        switch (action.kind) {
+        case ServeAction::Kind::load: load(action.revision); break;
+        case ServeAction::Kind::resume: session_->resume(action.revision); break;
+        case ServeAction::Kind::drop:
+            obs::log(obs::Level::info, "nobody wants a revision any more", {{"revision", to_string(action.revision)}});
+            drop(action.revision);
+            break;
+        }
+    }
+}
+
+void Seeder::load(const RevisionId& revision)
+{
+    const auto result = std::make_shared<std::optional<Result<ServedRevision>>>();
+    const auto job = [store = store_, revision, open = open_source_, access = access_, result] { *result = load_revision(store, revision, open, access); };
+    if (!workers_.run(job, [this, revision, result] { loaded(revision, **result); }))
+        wishes_.load_failed(revision, {Errc::io, "loading " + to_string(revision) + ": too much is waiting for the store", {}}, Clock::now());
+}
+
+void Seeder::loaded(const RevisionId& revision, const Result<ServedRevision>& result)
+{
+    const TimePoint now = Clock::now();
+    if (!result) {
+        load_failed(revision, result.error());
+    } else if (wishes_.loaded(revision, result.value().location, now)) {
+        if (const Result<void> joined = join(result.value()); !joined) load_failed(revision, joined.error());
+    }
+    client_.beat_now();
+    act();
+}
+
+void Seeder::load_failed(const RevisionId& revision, const Error& error)
+{
+    if (wishes_.all().at(revision).trouble != error.text())
+        obs::log(obs::Level::error, "a wanted revision cannot be served", {{"revision", to_string(revision)}, {"cause", error.text()}});
+    wishes_.load_failed(revision, error, Clock::now());
+}
+
+Result<void> Seeder::join(const ServedRevision& revision)
+{
+    const std::size_t pieces = revision.layout->pieces();
+    if (pieces > 0) {  // of nothing but empty files there is nothing to ask for
+        swarm::Torrent torrent;
+        torrent.revision = revision.id;
+        torrent.layout = revision.layout;
+        torrent.layers = revision.layers;
+        torrent.storage = revision.storage;
+        torrent.have.assign(pieces, true);
+        BOOST_OUTCOME_TRY(session_->add(std::move(torrent)));
+    }
+    served_.insert_or_assign(revision.id, revision);
+    introduce(revision.id);
+    obs::log(obs::Level::info, "serving a revision",
+        {{"model", revision.manifest->model}, {"revision", to_string(revision.id)}, {"files", std::to_string(revision.manifest->files.size())},
+            {"bytes", std::to_string(revision.manifest->bytes())}});
+    metrics_->set("shoal_revision_bytes", "Bytes of a revision that is served.", labels(revision), static_cast<double>(revision.manifest->bytes()));
+    return success();
+}
+
+void Seeder::drop(const RevisionId& revision)
+{
+    const auto served = served_.find(revision);
+    if (served == served_.end()) return;
+    session_->remove(revision);
+    traffic_.removed(revision);
+    metrics_->drop("shoal_revision_bytes", labels(served->second));
+    served_.erase(served);
+}
+
+void Seeder::on_events()
+{
+    notified_->store(false);
+    for (const swarm::Event& event : session_->poll()) {
+        if (const auto* failed = std::get_if<swarm::StorageFailed>(&event)) on_storage_failed(*failed);
+        if (const auto* failed = std::get_if<swarm::ListenFailed>(&event))
+            obs::log(obs::Level::warning, "cannot listen", {{"endpoint", failed->endpoint}, {"cause", failed->cause}});
+    }
+}
+
+void Seeder::on_storage_failed(const swarm::StorageFailed& failed)
+{
+    if (!served_.contains(failed.revision)) return;  // withdrawn a moment ago, for another piece
+    const Wishes::Verdict verdict = wishes_.storage_failed(failed.revision, failed.error, Clock::now());
+    if (verdict == Wishes::Verdict::withdraw) {
+        if (failed.error.code == Errc::integrity) count_failed_piece(*metrics_, 1);
+        obs::log(obs::Level::error, "a revision is withdrawn", {{"revision", to_string(failed.revision)}, {"cause", failed.error.text()}});
+        drop(failed.revision);
+    } else {
+        obs::log(obs::Level::warning, "a revision waits for the store", {{"revision", to_string(failed.revision)}, {"cause", failed.error.text()}});
+    }
+    client_.beat_now();
+    act();
+}
+
+void Seeder::count_traffic()
+{
+    for (const auto& [revision, served] : served_) {
+        const Moved fresh = traffic_.now(revision, {served.storage->bytes_read(), served.layout->pieces() > 0 ? session_->stats(revision).sent : 0});
+        metrics_->add("shoal_sent_bytes_total", "Payload bytes given to peers.", {}, static_cast<double>(fresh.sent));
+    }
+    traffic_.keep([this](const RevisionId& revision) { return wishes_.all().contains(revision); });
+}
+
+}  // namespace shoal::seeder

@@ -1,0 +1,78 @@
+// The serving half of the program: hears from trackers what is wanted, loads it, and keeps it in the swarm while it is wanted and right. On the loop.
+#pragma once
+
+#include "common/control/client.hpp"
+#include "common/control/neighbourhood.hpp"
+#include "common/net/loop.hpp"
+#include "common/objectstore/object_store.hpp"
+#include "common/obs/metrics.hpp"
+#include "common/swarm/session.hpp"
+#include "seeder/origin_storage.hpp"
+#include "seeder/serve.hpp"
+#include "seeder/served_revision.hpp"
+#include "seeder/store_watch.hpp"
+#include "seeder/traffic.hpp"
+#include "seeder/wishes.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace shoal::seeder {
+
+class Seeder final : control::View {
+public:
+    // Fails with invalid (--advertise), or with what binding the listen addresses gave.
+    static Result<std::unique_ptr<Seeder>> open(
+        net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics);
+    ~Seeder() override;
+
+    void start(std::function<void()> ready);  // beats begin; `ready` once the store has answered
+    [[nodiscard]] bool ready() const { return watch_.answers(Clock::now()); }
+    [[nodiscard]] std::string endpoint() const;  // the first listen address, with the real port
+    void leave(std::function<void()> done);      // tells the trackers, ends all waits for the store
+
+private:
+    Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics);
+    Result<void> listen();
+
+    wire::Beat beat() override;
+    void on_reply(const wire::Reply& reply) override;
+    [[nodiscard]] bool hold() const override { return true; }
+    [[nodiscard]] wire::Holding holding(const RevisionId& revision, const Served& served) const;
+    void introduce(const RevisionId& revision);
+    void say_once(const std::string& text);
+
+    void act();
+    void load(const RevisionId& revision);
+    void loaded(const RevisionId& revision, const Result<ServedRevision>& result);
+    void load_failed(const RevisionId& revision, const Error& error);
+    Result<void> join(const ServedRevision& revision);
+    void drop(const RevisionId& revision);
+    void on_events();
+    void on_storage_failed(const swarm::StorageFailed& failed);
+    void count_traffic();
+
+    net::Loop& loop_;
+    ServeOptions options_;
+    std::shared_ptr<obs::Metrics> metrics_;
+    OriginAccess access_;
+    std::shared_ptr<objectstore::ObjectStore> store_;
+    OpenSource open_source_;
+    wire::Beat self_;  // what all beats have in common
+    Wishes wishes_;
+    control::Neighbourhood neighbourhood_;
+    std::map<RevisionId, ServedRevision> served_;  // in the swarm
+    Traffic traffic_;
+    std::string said_;                             // by a tracker, last
+    std::shared_ptr<std::atomic<bool>> notified_;  // on_events() is on its way
+    std::unique_ptr<swarm::Session> session_;
+    net::Workers workers_;
+    StoreWatch watch_;
+    control::Client client_;
+    net::Handle tick_;
+};
+
+}  // namespace shoal::seeder

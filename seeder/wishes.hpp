@@ -1,0 +1,86 @@
+// Which revisions a seeder serves, and what to do next about each. Pure; not thread-safe.
+#pragma once
+
+#include "common/core/clock.hpp"
+#include "common/core/error.hpp"
+#include "common/core/ids.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace shoal::seeder {
+
+enum class ServeState : std::uint8_t {
+    waiting,    // for its turn to be loaded
+    loading,    // manifest, layers and location are being read
+    serving,    // in the swarm
+    paused,     // in the swarm, but the store fails for a time; `trouble` says why
+    withdrawn,  // the store lacks it, or holds other bytes; `trouble` says which
+};
+
+struct ServeLimits {
+    std::size_t served = 512;                        // in the swarm or on the way there
+    std::size_t known = 2048;                        // all; further wishes are not heard (what fits into one beat)
+    std::size_t loads = 8;                           // at once
+    Duration unwanted = std::chrono::minutes{10};    // after the last wish it is dropped
+    Duration wanted = std::chrono::seconds{30};      // after the last wish it still counts as wanted by somebody
+    Duration first_retry = std::chrono::seconds{1};  // doubled after each failure
+    Duration last_retry = std::chrono::seconds{60};
+    Duration missing_retry = std::chrono::seconds{10};  // of what the store lacks
+    Duration quiet = std::chrono::seconds{30};          // without a failure, and what was paused counts as well
+};
+
+struct Served {
+    std::string model;  // as the wish named it
+    ServeState state = ServeState::waiting;
+    std::string trouble;
+    std::string location;  // where it is or was read; set once it was in the swarm
+    bool refused = false;  // told to be withdrawn, also while the store is looked at again
+    bool spoiled = false;  // its bytes at `location` are wrong: not served from there again
+    unsigned failures = 0;
+    TimePoint wished_at{};
+    TimePoint act_at{};  // waiting: not loaded before; paused: resumed then; withdrawn: looked at again then; serving: trouble is over then
+};
+
+struct ServeAction {
+    enum class Kind : std::uint8_t { load, resume, drop } kind;
+    RevisionId revision;
+    bool operator==(const ServeAction&) const = default;
+};
+
+class Wishes {
+public:
+    explicit Wishes(ServeLimits limits = {}) : limits_{limits} {}
+
+    // A tracker says that somebody wants it, or that somebody is still fetching it.
+    void wished(const RevisionId& revision, const std::string& model, TimePoint now);
+
+    // The ends of an action `load`. loaded() is false where the revision's bytes at that location are known to be wrong: it stays withdrawn.
+    [[nodiscard]] bool loaded(const RevisionId& revision, const std::string& location, TimePoint now);
+    void load_failed(const RevisionId& revision, const Error& error, TimePoint now);
+
+    // A read failed in the swarm. `withdraw`: out of the swarm with it; `pause`: there will be a `resume`.
+    enum class Verdict : std::uint8_t { pause, withdraw };
+    [[nodiscard]] Verdict storage_failed(const RevisionId& revision, const Error& error, TimePoint now);
+
+    // What to do now; each action is told once. Call it after every call above and every second or so.
+    [[nodiscard]] std::vector<ServeAction> next(TimePoint now);
+
+    [[nodiscard]] const std::map<RevisionId, Served>& all() const { return all_; }
+
+private:
+    void settle(const RevisionId& revision, Served& served, TimePoint now, std::vector<ServeAction>& actions);
+    void load_waiting(TimePoint now, std::vector<ServeAction>& actions);
+    bool forget_oldest(TimePoint now);
+    static void drop(const RevisionId& revision, Served& served, std::vector<ServeAction>& actions);
+    bool make_room(TimePoint now, std::vector<ServeAction>& actions);
+    [[nodiscard]] Duration retry_after(unsigned failures) const;
+    [[nodiscard]] std::size_t count(bool (*in)(ServeState)) const;
+
+    ServeLimits limits_;
+    std::map<RevisionId, Served> all_;
+};
+
+}  // namespace shoal::seeder
