@@ -209,8 +209,11 @@ private:
         beast::flat_buffer buffer;
         buffer.reserve(8192);
         error_code ec;
-        const std::size_t got = co_await http::async_read(*stream_, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
+        const std::size_t got = co_await http::async_read_header(*stream_, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
         if (got > 0) retry_ = false;
+        // Beast 1.74 notices this of requests only.
+        if (!ec && parser.content_length() && *parser.content_length() > request_.max_reply && !parser.is_done()) ec = http::error::body_limit;
+        if (!ec) co_await http::async_read(*stream_, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
         if (ec) co_return ec;
         response_.status = static_cast<int>(parser.get().result_int());
         for (const auto& field : parser.get()) response_.headers.insert_or_assign(lower(field.name_string()), std::string{field.value()});
