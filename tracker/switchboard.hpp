@@ -1,0 +1,86 @@
+// What the tracker knows and says: beats in, replies out. The roster, a hand-out for each revision, and who must hear of what. Pure: time and randomness come
+// in. Not thread-safe.
+#pragma once
+
+#include "common/core/clock.hpp"
+#include "common/core/ids.hpp"
+#include "common/core/random.hpp"
+#include "common/wire/beat.hpp"
+#include "tracker/handout.hpp"
+#include "tracker/news.hpp"
+#include "tracker/roster.hpp"
+#include "tracker/topology.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace shoal::tracker {
+
+// A stock BitTorrent client, known by its announces alone.
+struct Stranger {
+    PeerId peer;  // made from what it calls itself
+    std::string endpoint;
+    bool complete = false;
+    bool operator==(const Stranger&) const = default;
+};
+
+// A revision that some live process holds or wants.
+struct Swarm {
+    std::string model;
+    std::uint64_t bytes = 0;
+    Handout handout;                            // seeders that can serve it, and peers
+    std::unordered_set<PeerId> members;         // all with a holding of it
+    std::set<PeerId> withdrawn;                 // seeders that found the origin's bytes wrong
+    std::vector<Stranger> strangers;            // only where stock clients are allowed
+    [[nodiscard]] std::size_t wanting() const;  // who lack part of it
+};
+
+class Switchboard {
+public:
+    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits = {});
+
+    enum class Answer { now, may_wait };  // a refusal, a question for a full beat and a farewell do not wait for news
+    Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
+    // All that the process must know now; it counts as told.
+    wire::Reply reply(const PeerId& peer, TimePoint now);
+    void hold(const PeerId& peer, TimePoint until, TimePoint now);
+    [[nodiscard]] std::optional<TimePoint> next_release() const { return news_.next(); }
+    [[nodiscard]] std::vector<PeerId> release(TimePoint now);  // whose held reply is due
+    [[nodiscard]] std::vector<PeerId> expire(TimePoint now);   // who has gone silent
+    // The stock clients of a swarm, all of them; where one lacks part, seeders hear of it as of any wish.
+    void set_strangers(const RevisionId& revision, const std::string& model, std::vector<Stranger> strangers, TimePoint now);
+
+    [[nodiscard]] const TrackerId& id() const { return id_; }
+    [[nodiscard]] Duration beat() const { return beat_; }
+    [[nodiscard]] bool young(TimePoint now) const { return now - started_ < 2 * beat_; }
+    [[nodiscard]] const Roster& roster() const { return roster_; }
+    [[nodiscard]] const std::map<RevisionId, Swarm>& swarms() const { return swarms_; }
+    [[nodiscard]] std::size_t waiting() const { return news_.waiting(); }
+
+private:
+    void settle(const std::vector<Touched>& touched, const std::vector<PeerId>& gone, TimePoint now);
+    void settle(Swarm& swarm, const Touched& touched, TimePoint now);
+    void join(Swarm& swarm, const Member& member, const wire::Holding& holding, TimePoint now);
+    void leave(Swarm& swarm, const PeerId& peer);
+    void announce_changes(const RevisionId& revision, Swarm& swarm, std::size_t wanted_before, TimePoint now);
+    void hear_received(const Member& member, const wire::Beat& beat, TimePoint now);
+    [[nodiscard]] wire::Reply blank(TimePoint now) const;
+    [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
+    [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;
+
+    Duration beat_;
+    Topology topology_;
+    Random random_;
+    TimePoint started_;
+    TrackerId id_;
+    Roster roster_;
+    News news_;
+    std::map<RevisionId, Swarm> swarms_;
+    std::set<PeerId> seeders_;  // processes
+};
+
+}  // namespace shoal::tracker
