@@ -1,0 +1,220 @@
+#include "tracker/switchboard.hpp"
+
+#include "tests/unit/tracker/beats.hpp"
+
+#include <gmock/gmock.h>
+
+namespace shoal::tracker {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+using wire::HoldState;
+
+class SwitchboardTest : public ::testing::Test {
+protected:
+    // A beat that asks to be answered at once.
+    wire::Reply beat(const wire::Beat& sent)
+    {
+        wire::Reply reply;
+        if (board.take(sent, "10.9.9.9", now, reply) == Switchboard::Answer::now) return reply;
+        return board.reply(sent.peer, now);
+    }
+    // One whose reply may be held.
+    void wait(const wire::Beat& sent)
+    {
+        wire::Reply reply;
+        ASSERT_EQ(board.take(sent, "10.9.9.9", now, reply), Switchboard::Answer::may_wait);
+        board.hold(sent.peer, now + 3s, now);
+    }
+    // The held replies that go out within 10 ms.
+    std::map<PeerId, wire::Reply> told()
+    {
+        now += 10ms;
+        std::map<PeerId, wire::Reply> replies;
+        for (const PeerId& peer : board.release(now)) replies[peer] = board.reply(peer, now);
+        return replies;
+    }
+    static std::vector<PeerId> names(const wire::Swarm& swarm)
+    {
+        std::vector<PeerId> found;
+        for (const auto& neighbour : swarm.neighbours) found.push_back(neighbour.peer);
+        return found;
+    }
+
+    TimePoint now{1h};
+    Switchboard board{3s, Topology{}, 1, now - 1h};
+};
+
+TEST_F(SwitchboardTest, AWishReachesTheSeederAtOnceAndTheSeederTheFetch)
+{
+    const auto seeder = seeder_beat(900);
+    wait(seeder);
+    EXPECT_THAT(told(), SizeIs(1));  // it is new: there is its first reply
+    wait(delta_of(seeder));
+    EXPECT_THAT(told(), IsEmpty());
+
+    const auto fetch = beat_of(1, {holding(1, HoldState::wanted)});
+    wait(fetch);
+    auto replies = told();
+    ASSERT_TRUE(replies.contains(peer(900)));
+    EXPECT_THAT(replies[peer(900)].wishes, ElementsAre(wire::Wish{revision(1), "llama"}));
+    wait(delta_of(fetch));
+    EXPECT_THAT(told(), IsEmpty());
+
+    auto serving = delta_of(delta_of(seeder), {holding(1, HoldState::held)});
+    wait(serving);
+    replies = told();
+    const auto& swarm = replies.at(peer(1)).swarms.at(0);
+    ASSERT_THAT(swarm.neighbours, SizeIs(1));
+    EXPECT_EQ(swarm.neighbours[0].peer, peer(900));
+    EXPECT_EQ(swarm.neighbours[0].key, numbered<MemberKey>(900));
+    EXPECT_EQ(swarm.neighbours[0].role, wire::Role::seeder);
+    EXPECT_TRUE(swarm.neighbours[0].dial);
+    EXPECT_TRUE(swarm.neighbours[0].complete);
+    EXPECT_THAT(swarm.neighbours[0].endpoints, ElementsAre("10.0.3.132:6881"));
+    EXPECT_EQ(swarm.wanting, 1U);
+    EXPECT_THAT(names(replies.at(peer(900)).swarms.at(0)), ElementsAre(peer(1)));
+    EXPECT_THAT(replies.at(peer(900)).wishes, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, AWithdrawnRevisionReachesAllThatWantItUnlessAnotherSeederHoldsIt)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    auto bad = seeder_beat(900, {holding(1, HoldState::held)});
+    auto good = seeder_beat(901, {holding(1, HoldState::held)});
+    beat(bad);
+    beat(good);
+    bad = delta_of(bad, {holding(1, HoldState::withdrawn, "blobs/aa: expected 1, found 2")});
+    beat(bad);
+    auto fetch = delta_of(beat_of(1));
+    EXPECT_EQ(beat(fetch).swarms.at(0).withdrawn, "");
+
+    wait(delta_of(fetch));
+    good.leaving = true;
+    beat(good);
+    const auto replies = told();
+    EXPECT_EQ(replies.at(peer(1)).swarms.at(0).withdrawn, "blobs/aa: expected 1, found 2");
+    EXPECT_THAT(replies.at(peer(1)).swarms.at(0).neighbours, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, ASeederThatWithdrewIsNotWishedAgain)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    EXPECT_THAT(beat(seeder_beat(900, {holding(1, HoldState::withdrawn, "x")})).wishes, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, C35_AfterARestartADeltaIsAskedToBeFullAndNothingIsHungUpOn)
+{
+    now = TimePoint{1h};
+    Switchboard restarted{3s, Topology{}, 2, now};
+    EXPECT_NE(restarted.id(), board.id());
+    wire::Reply reply;
+    const auto first = beat_of(1, {holding(1, HoldState::fetching)});
+    EXPECT_EQ(restarted.take(delta_of(first), "", now, reply), Switchboard::Answer::now);
+    EXPECT_TRUE(reply.need_full);
+    EXPECT_TRUE(reply.young);
+    auto full = first;
+    full.sequence = 9;
+    EXPECT_EQ(restarted.take(full, "", now, reply), Switchboard::Answer::may_wait);
+    EXPECT_TRUE(restarted.reply(peer(1), now + 5s).young);
+    EXPECT_FALSE(restarted.reply(peer(1), now + 6s).young);
+}
+
+TEST_F(SwitchboardTest, SaysHowManyLackPartAndTellsAtOnceWhenNobodyDoes)
+{
+    const auto first = beat_of(1, {holding(1, HoldState::held)});
+    EXPECT_EQ(beat(first).swarms.at(0).wanting, 0U);
+    const auto second = beat_of(2, {holding(1, HoldState::fetching)});
+    beat(second);
+    EXPECT_EQ(beat(delta_of(first)).swarms.at(0).wanting, 1U);
+    wait(delta_of(delta_of(first)));
+    beat(delta_of(second, {holding(1, HoldState::held)}));
+    EXPECT_EQ(told().at(peer(1)).swarms.at(0).wanting, 0U);
+}
+
+TEST_F(SwitchboardTest, ASilentProcessIsNobodysNeighbour)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    beat(beat_of(2, {holding(1, HoldState::fetching)}));
+    now += 5s;
+    auto second = delta_of(beat_of(2));
+    EXPECT_THAT(names(beat(second).swarms.at(0)), ElementsAre(peer(1)));
+    now += 3s;
+    wait(delta_of(second));
+    EXPECT_THAT(board.expire(now), ElementsAre(peer(1)));
+    EXPECT_THAT(told().at(peer(2)).swarms.at(0).neighbours, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, AnAddressThatChangesReachesTheNeighbours)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    auto second = beat_of(2, {holding(1, HoldState::fetching)});
+    beat(second);
+    auto moved = delta_of(beat_of(1));
+    moved.addresses = {"10.8.8.8"};
+    wait(delta_of(second));
+    told();
+    wait(delta_of(delta_of(second)));
+    beat(moved);
+    ASSERT_THAT(told(), Contains(::testing::Key(peer(2))));
+}
+
+TEST_F(SwitchboardTest, C38_TheFirstOfTwoProcessesWithOnePeerIdIsWarned)
+{
+    const auto first = beat_of(1);
+    beat(first);
+    wait(delta_of(first));
+    auto copy = beat_of(1);
+    copy.instance = 2;
+    copy.addresses = {"10.7.7.7"};
+    EXPECT_THAT(beat(copy).refusal, HasSubstr("is taken"));
+    EXPECT_THAT(told().at(peer(1)).warning, HasSubstr("another process"));
+}
+
+TEST_F(SwitchboardTest, StockClientsAreNeighboursWithoutAKeyAndASeederHearsOfTheirWish)
+{
+    const auto seeder = seeder_beat(900);
+    beat(seeder);
+    wait(delta_of(seeder));
+    board.set_strangers(revision(1), "llama", {{peer(77), "10.1.1.1:5000", false}}, now);
+    EXPECT_THAT(told().at(peer(900)).wishes, ElementsAre(wire::Wish{revision(1), "llama"}));
+    const auto swarm = beat(seeder_beat(900, {holding(1, HoldState::held)})).swarms.at(0);
+    ASSERT_THAT(swarm.neighbours, SizeIs(1));
+    EXPECT_TRUE(swarm.neighbours[0].key.is_zero());
+    EXPECT_THAT(swarm.neighbours[0].endpoints, ElementsAre("10.1.1.1:5000"));
+    board.set_strangers(revision(1), "llama", {}, now);
+    EXPECT_THAT(board.swarms().at(revision(1)).strangers, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, ARevisionThatNobodyHoldsOrWantsIsForgotten)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    beat(beat_of(1, {}));
+    EXPECT_THAT(board.swarms(), IsEmpty());
+}
+
+TEST_F(SwitchboardTest, C40_AThousandPeersThatJoinTogetherAreEachToldAFewTimes)
+{
+    std::size_t replies = 0;
+    std::map<PeerId, wire::Beat> last;
+    for (std::uint32_t i = 1; i <= 1000; ++i) {
+        wait(last[peer(i)] = beat_of(i, {holding(1, HoldState::wanted)}));
+        now += 1ms;
+        for (const PeerId& each : board.release(now)) {
+            board.reply(each, now);
+            ++replies;
+            wait(last[each] = delta_of(last[each]));
+        }
+    }
+    EXPECT_LT(replies, 12'000U);
+}
+
+}  // namespace
+}  // namespace shoal::tracker
