@@ -133,7 +133,7 @@ wire::Beat Seeder::beat()
 {
     wire::Beat beat = self_;
     for (const auto& [revision, served] : wishes_.all()) {
-        if (served.refused || served_.contains(revision)) beat.holdings.push_back(holding(revision, served));
+        if (served_.contains(revision) || !served.trouble.empty()) beat.holdings.push_back(holding(revision, served));
     }
     return beat;
 }
@@ -143,7 +143,7 @@ wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) 
     wire::Holding holding;
     holding.revision = revision;
     holding.model = served.model;
-    holding.state = served.refused ? wire::HoldState::withdrawn : wire::HoldState::held;
+    holding.state = served.refused ? wire::HoldState::withdrawn : served_.contains(revision) ? wire::HoldState::held : wire::HoldState::wanted;
     holding.trouble = clipped(served.trouble);
     const Moved moved = traffic_.total(revision);
     holding.from_origin = moved.from_origin;
