@@ -22,7 +22,9 @@ public:
     View(const View&) = delete;
     View& operator=(const View&) = delete;
     virtual ~View() = default;
-    virtual wire::Beat beat() = 0;  // the whole state; the client fills sequence, full (and makes deltas), wait_ms
+    // The whole state, `received` as totals; the client fills sequence, full and wait_ms, and makes deltas.
+    virtual wire::Beat beat() = 0;
+    // Every answer, once. `refusal` and `warning` are the program's to log, where they change.
     virtual void on_reply(const wire::Reply& reply) = 0;
     [[nodiscard]] virtual bool hold() const = 0;  // ask that replies be held until there is news
 };
@@ -30,7 +32,7 @@ public:
 struct TrackerState {
     std::string address;    // "10.0.0.1:8080 (shoal-tracker.shoal)"
     bool answered = false;  // its last beat was
-    std::string cause;      // why not
+    std::string cause;      // why not, or the tracker's refusal
 };
 
 class Client {
@@ -51,7 +53,7 @@ public:
 
 private:
     struct Impl;
-    std::shared_ptr<Impl> impl_;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace shoal::control

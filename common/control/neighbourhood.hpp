@@ -13,13 +13,19 @@ namespace shoal::control {
 
 class Neighbourhood {
 public:
+    // A tracker that stays silent while others speak forty times is gone, and what it said is forgotten. While nobody speaks everything stands.
     void heard(const TrackerId& tracker, const wire::Reply& reply);
     [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const;  // each peer id once
     [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;     // the largest that any tracker says; none: nobody has spoken
     [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                    // first non-empty
 
 private:
-    std::map<TrackerId, std::map<RevisionId, wire::Swarm>> said_;
+    struct Word {
+        std::map<RevisionId, wire::Swarm> swarms;
+        bool young = false;
+        unsigned silent = 0;  // words of others since
+    };
+    std::map<TrackerId, Word> said_;
 };
 
 }  // namespace shoal::control

@@ -1,0 +1,73 @@
+#include "common/control/neighbourhood.hpp"
+
+#include <algorithm>
+
+namespace shoal::control {
+namespace {
+
+constexpr unsigned words_of_others = 40;  // beats are a few seconds apart: a minute or more
+
+// What two trackers say of one peer: the better of each.
+void merge(wire::Neighbour& mine, const wire::Neighbour& other)
+{
+    mine.dial = mine.dial || other.dial;
+    mine.complete = mine.complete || other.complete;
+    mine.nearness = std::min(mine.nearness, other.nearness);
+    if (mine.key.is_zero()) mine.key = other.key;
+    for (const std::string& endpoint : other.endpoints) {
+        if (std::find(mine.endpoints.begin(), mine.endpoints.end(), endpoint) == mine.endpoints.end()) mine.endpoints.push_back(endpoint);
+    }
+}
+
+}  // namespace
+
+void Neighbourhood::heard(const TrackerId& tracker, const wire::Reply& reply)
+{
+    if (!reply.refusal.empty() || reply.need_full) return;  // such a reply says nothing of swarms
+    Word word;
+    word.young = reply.young;
+    for (const wire::Swarm& swarm : reply.swarms) word.swarms.insert_or_assign(swarm.revision, swarm);
+    said_.insert_or_assign(tracker, std::move(word));
+    for (auto& [id, other] : said_) {
+        if (id != tracker) ++other.silent;
+    }
+    std::erase_if(said_, [](const auto& one) { return one.second.silent > words_of_others; });
+}
+
+std::vector<wire::Neighbour> Neighbourhood::neighbours(const RevisionId& revision) const
+{
+    std::map<PeerId, wire::Neighbour> all;
+    for (const auto& [tracker, word] : said_) {
+        const auto swarm = word.swarms.find(revision);
+        if (swarm == word.swarms.end()) continue;
+        for (const wire::Neighbour& neighbour : swarm->second.neighbours) {
+            const auto [mine, is_new] = all.emplace(neighbour.peer, neighbour);
+            if (!is_new) merge(mine->second, neighbour);
+        }
+    }
+    std::vector<wire::Neighbour> neighbours;
+    for (auto& [peer, neighbour] : all) neighbours.push_back(std::move(neighbour));
+    return neighbours;
+}
+
+std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) const
+{
+    std::optional<std::uint32_t> most;
+    for (const auto& [tracker, word] : said_) {
+        const auto swarm = word.swarms.find(revision);
+        const bool unknown = swarm == word.swarms.end() || (word.young && swarm->second.wanting == 0);  // it has not heard of all yet
+        if (!unknown) most = std::max(most.value_or(0), swarm->second.wanting);
+    }
+    return most;
+}
+
+std::string Neighbourhood::withdrawn(const RevisionId& revision) const
+{
+    for (const auto& [tracker, word] : said_) {
+        const auto swarm = word.swarms.find(revision);
+        if (swarm != word.swarms.end() && !swarm->second.withdrawn.empty()) return swarm->second.withdrawn;
+    }
+    return {};
+}
+
+}  // namespace shoal::control
