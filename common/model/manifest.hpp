@@ -18,7 +18,12 @@ inline constexpr std::uint32_t max_pieces = 65'536;
 inline constexpr std::uint32_t min_piece_size = 256U << 10U;
 inline constexpr std::uint32_t max_piece_size = 16U << 20U;
 inline constexpr std::uint64_t max_pack_bytes = 64U << 20U;
-inline constexpr std::size_t pack_threshold = 256;  // packs exist when more files than this are smaller than a piece
+inline constexpr std::uint64_t max_file_bytes = std::uint64_t{max_pieces} * max_piece_size;  // 1 TiB
+inline constexpr std::size_t max_version_bytes = 1024;                                       // of data and transform version
+inline constexpr std::size_t max_annotations = 256;
+inline constexpr std::size_t max_annotation_key = 128;     // bytes: [A-Za-z0-9][A-Za-z0-9._/-]*, so that sorting them is never a question
+inline constexpr std::size_t max_annotation_value = 4096;  // bytes of UTF-8
+inline constexpr std::size_t pack_threshold = 256;         // packs exist when more files than this are smaller than a piece
 
 struct File {
     std::string path;  // passed check_path
