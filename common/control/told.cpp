@@ -28,6 +28,7 @@ wire::Beat Told::next(wire::Beat whole)
     whole.sequence = sequence_;
     count_received(whole, sent);
     whole.full = is_full_due(whole.holdings.size());
+    sent.full = whole.full;
     whole.dropped.clear();
     if (whole.full)
         make_full(whole, sent);
@@ -39,7 +40,9 @@ wire::Beat Told::next(wire::Beat whole)
 
 bool Told::is_full_due(std::size_t holdings) const
 {
-    return !base_ || (sequence_ >= last_full_ + full_every && holdings <= most_holdings);
+    // What an unanswered full report left out is not among its names: after it only another one is certain.
+    const bool uncertain = std::any_of(unanswered_.begin(), unanswered_.end(), [](const Sent& one) { return one.full; });
+    return !base_ || uncertain || (sequence_ >= last_full_ + full_every && holdings <= most_holdings);
 }
 
 void Told::make_full(wire::Beat& beat, Sent& sent) const

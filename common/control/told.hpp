@@ -31,6 +31,7 @@ private:
     using Totals = std::map<PeerId, std::uint64_t>;
     struct Sent {
         std::uint64_t sequence = 0;
+        bool full = false;
         Holdings told;  // all that the tracker knows once it has taken this one
         Totals received;
         std::set<RevisionId> named;  // in this one
