@@ -1,0 +1,386 @@
+#include "peer/fetch.hpp"
+
+#include "common/core/quantity.hpp"
+#include "common/obs/log.hpp"
+#include "peer/destination_scan.hpp"
+#include "peer/linger.hpp"
+#include "peer/process_identity.hpp"
+#include "peer/revision_source.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+
+namespace shoal::peer {
+namespace {
+
+constexpr Duration tag_patience_when_held = std::chrono::seconds{3};
+constexpr Duration claim_poll = std::chrono::milliseconds{200};
+constexpr Duration disk_retry = std::chrono::seconds{2};
+constexpr Duration withdrawal_patience = std::chrono::seconds{2};  // for members that are being connected
+constexpr Duration linger_poll = std::chrono::milliseconds{100};
+
+std::string utc_now()
+{
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    ::gmtime_r(&now, &parts);
+    std::string text(32, '\0');
+    text.resize(std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts));
+    return text;
+}
+
+std::string duration_text(Duration duration)
+{
+    return format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(duration));
+}
+
+}  // namespace
+
+Fetch::Fetch(net::Loop& loop, FetchRequest request, Presence presence, Report& report, std::function<void(Result<void>)> done)
+    : loop_{loop},
+      request_{std::move(request)},
+      report_{report},
+      node_{presence.node},
+      done_{std::move(done)},
+      transfer_{loop, std::move(presence), *this},
+      disk_{std::make_unique<net::Workers>(loop, 1)},
+      renewing_{std::make_unique<net::Workers>(loop, 1)}
+{}
+
+// The claim is given back when nobody writes any more; what nothing was staged in goes.
+Fetch::~Fetch()
+{
+    *cancelled_ = true;
+    disk_.reset();
+    renewing_.reset();
+    transfer_.drop();
+    workspace_ = {};
+    if (!claim_) return;
+    std::error_code ignored;
+    const bool staged = data_ && std::filesystem::exists(request_.site.data(data_->revision), ignored);
+    const bool recorded = std::filesystem::exists(request_.site.earlier(), ignored) || std::filesystem::exists(request_.site.intent(), ignored);
+    if (staged || recorded || !claim_->remove()) claim_->release();
+    remove_empty(request_.site);
+}
+
+template <typename T>
+void Fetch::in_background(std::function<Result<T>()> job, void (Fetch::*next)(Result<T>))
+{
+    auto slot = std::make_shared<std::optional<Result<T>>>();
+    const bool taken = disk_->run([slot, job = std::move(job)] { slot->emplace(job()); },
+        [this, slot, next] {
+            if (!ended_) (this->*next)(std::move(**slot));
+        });
+    if (!taken) fail({Errc::internal, "too much work waits for the disk: " + subject(), {}});
+}
+
+void Fetch::start()
+{
+    started_ = Clock::now();
+    timeout_timer_ = loop_.after(request_.timeout, [this] {
+        fail({Errc::timed_out,
+            "fetch did not end in time: " + subject() + ": not within " + duration_text(request_.timeout) + ", " + transfer_.why_nothing_comes(),
+            "raise --timeout; what is there is kept"});
+    });
+    if (request_.revision_known) return resolved(request_.ask.revision);
+    in_background<DestinationFacts>([site = request_.site] { return look_at_marker(site); }, &Fetch::marker_seen);
+}
+
+void Fetch::interrupt()
+{
+    fail({Errc::interrupted, "fetch was interrupted: " + subject(), "run it again, it goes on from what is there"});
+}
+
+void Fetch::marker_seen(Result<DestinationFacts> facts)
+{
+    if (!facts) return fail(facts.error());
+    if (facts.value().marker && facts.value().marker->marker.model == request_.ask.model && facts.value().marker->marker.tag == request_.ask.tag)
+        held_ = std::move(facts.value().marker->marker);
+    const Duration within = held_ ? std::min(tag_patience_when_held, patience()) : patience();
+    resolve_tag(transfer_.trackers(), request_.ask.model, request_.ask.tag, within, [this](Result<RevisionId> revision) {
+        if (!ended_) tag_resolved(std::move(revision));
+    });
+}
+
+void Fetch::tag_resolved(Result<RevisionId> revision)
+{
+    if (revision) return resolved(revision.value());
+    if (!held_ || revision.error().code != Errc::timed_out) return fail(revision.error());
+    obs::log(obs::Level::warning, "no tracker answers; taking the revision that the tag named when it was fetched",
+        {{"model", request_.ask.model}, {"tag", request_.ask.tag}, {"revision", to_string(held_->revision)}, {"cause", revision.error().message}});
+    resolved(held_->revision);
+}
+
+void Fetch::resolved(const RevisionId& revision)
+{
+    request_.ask.revision = revision;
+    request_.revision_known = true;
+    report_.resolved(request_.ask.model, revision, request_.ask.tag);
+    in_background<Survey>([site = request_.site, ask = request_.ask] { return survey(site, ask); }, &Fetch::surveyed);
+}
+
+void Fetch::surveyed(Result<Survey> survey)
+{
+    if (!survey) return fail(survey.error());
+    if (survey.value().done) return held_already(survey.value().bytes);
+    if (survey.value().data) return revision_got(std::move(*survey.value().data));
+    get_revision(transfer_.trackers(), request_.ask.model, request_.ask.revision, patience(), [this](Result<RevisionData> data) {
+        if (!ended_) revision_got(std::move(data));
+    });
+}
+
+void Fetch::revision_got(Result<RevisionData> data)
+{
+    if (!data) return fail(data.error());
+    data_ = std::make_shared<const RevisionData>(std::move(data).value());
+    if (const auto wanted = wanted_files(data_->manifest, request_.ask.include, request_.ask.exclude); !wanted) return fail(wanted.error());
+    claimer_ = std::make_unique<Claimer>(request_.site, boot_time, own_identity());
+    claim();
+}
+
+void Fetch::claim()
+{
+    in_background<ClaimStep>(
+        [claimer = claimer_.get(), site = request_.site, ask = request_.ask, data = data_] { return try_claim(*claimer, site, ask, *data); },
+        &Fetch::claim_tried);
+}
+
+void Fetch::claim_tried(Result<ClaimStep> step)
+{
+    if (!step) return fail(step.error());
+    if (step.value().attempt.claim) return claimed(std::move(step.value().attempt.claim));
+    if (step.value().seen.done) return held_already(step.value().seen.bytes);
+    if (!waited_ && !step.value().attempt.waiting_for.empty()) {
+        waited_ = true;
+        obs::log(obs::Level::info, "another fetch works on this destination; waiting for it",
+            {{"destination", request_.site.directory.string()}, {"owner", step.value().attempt.waiting_for}});
+    }
+    wait_timer_ = loop_.after(claim_poll, [this] { claim(); });
+}
+
+void Fetch::claimed(std::unique_ptr<Claim> claim)
+{
+    claim_ = std::move(claim);
+    renew_timer_ = loop_.every(claim_renewal, [this] {
+        renewing_->run([claim = claim_] { (void)claim->renew(); }, [] {});  // a loss shows at the next write, which asks again
+    });
+    errand_ = {request_.site, request_.ask, data_, claim_, request_.max_bytes, request_.page_cache, cancelled_};
+    in_background<Workspace>([errand = errand_] { return prepare_workspace(errand); }, &Fetch::prepared);
+}
+
+void Fetch::prepared(Result<Workspace> workspace)
+{
+    if (!workspace) return workspace.error().code == Errc::changed ? begin_again(workspace.error()) : fail(workspace.error());
+    workspace_ = std::move(workspace).value();
+    if (workspace_.done) return held_already(workspace_.facts.marker->marker.bytes);
+    verified_bytes_ = workspace_.reused_bytes;
+    const auto files = static_cast<std::uint64_t>(std::count(workspace_.plan.wanted.begin(), workspace_.plan.wanted.end(), true));
+    report_.started(request_.site.directory.string(), files, progress());
+    if (workspace_.complete()) return on_complete();
+    join();
+}
+
+void Fetch::join()
+{
+    swarm::Torrent torrent;
+    torrent.revision = data_->revision;
+    torrent.layout = data_->layout;
+    torrent.layers = data_->layers;
+    torrent.storage = workspace_.storage;
+    torrent.have = workspace_.have;
+    torrent.want = workspace_.plan.needed;
+    if (auto joined = transfer_.join(request_.ask.model, std::move(torrent)); !joined) return fail(joined.error());
+    stall_.emplace(Clock::now());
+    tick_timer_ = loop_.every(request_.tick, [this] { tick(); });
+}
+
+void Fetch::on_piece(PieceIndex piece)
+{
+    if (workspace_.have.size() <= piece.value || workspace_.have[piece.value]) return;
+    workspace_.have[piece.value] = true;
+    verified_bytes_ += wanted_bytes_of(workspace_.plan, *data_->layout, piece);
+    disk_full_.reset();
+}
+
+void Fetch::on_storage_failed(const Error& error)
+{
+    if (ended_ || ready_) return;
+    if (error.code == Errc::changed) return begin_again(error);
+    if (error.code != Errc::no_space) return fail(error);
+    if (!disk_full_) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});
+    disk_full_ = error;
+    retried_ = Clock::now();
+    transfer_.trouble(error.message);
+}
+
+void Fetch::tick()
+{
+    const TimePoint now = Clock::now();
+    transfer_.refresh();
+    if (placing_) return;
+    report_.progress(progress(), now);
+    stall_->saw(verified_bytes_, transfer_.stats().from_origin + transfer_.stats().from_peers, now);
+    if (disk_full_ && now - retried_ >= disk_retry) {
+        retried_ = now;
+        transfer_.resume();
+    }
+    look_for_withdrawal(now);
+    if (!ended_) look_for_stall(now);
+}
+
+// A seeder has found that the origin's bytes are not the revision's. Members that hold the rest may still finish it.
+void Fetch::look_for_withdrawal(TimePoint now)
+{
+    const std::string cause = transfer_.withdrawn();
+    const bool hopeless = !cause.empty() && (transfer_.stats().connections == 0 || transfer_.stats().pieces_nobody_has > 0);
+    if (!hopeless) return withdrawn_since_.reset();
+    if (!withdrawn_since_) withdrawn_since_ = now;
+    if (now - *withdrawn_since_ < withdrawal_patience) return;
+    fail({Errc::integrity, "revision was withdrawn by its seeder: " + subject() + ": " + cause, "restore the store's object, or publish the model again"});
+}
+
+void Fetch::look_for_stall(TimePoint now)
+{
+    if (stall_->idle(now) >= request_.stall_timeout) fail(stalled_error());
+}
+
+Error Fetch::stalled_error() const
+{
+    if (disk_full_)
+        return {Errc::no_space, disk_full_->message + ", for " + duration_text(request_.stall_timeout),
+            "free some space and run it again, it goes on from what is there"};
+    return {Errc::timed_out, "no progress: " + subject() + ": for " + duration_text(request_.stall_timeout) + ", " + transfer_.why_nothing_comes(),
+        "check that a seeder serves it; what is there is kept"};
+}
+
+void Fetch::on_complete()
+{
+    if (ended_ || placing_) return;
+    placing_ = true;
+    verified_bytes_ = workspace_.plan.wanted_bytes;
+    if (!claim_->unsure()) return start_placing();
+    in_background<bool>(
+        [errand = errand_, workspace = workspace_]() -> Result<bool> {
+            BOOST_OUTCOME_TRY(check_again(errand, workspace));
+            return true;
+        },
+        &Fetch::checked_again);
+}
+
+void Fetch::checked_again(Result<bool> good)
+{
+    if (!good) return good.error().code == Errc::changed ? begin_again(good.error()) : fail(good.error());
+    start_placing();
+}
+
+void Fetch::start_placing()
+{
+    transfer_.refresh();
+    report_.verified(progress());
+    Marker marker;
+    marker.model = request_.ask.model;
+    marker.revision = request_.ask.revision;
+    marker.tag = request_.ask.tag;
+    marker.include = request_.ask.include;
+    marker.exclude = request_.ask.exclude;
+    marker.time = utc_now();
+    marker.by = std::string{"shoal-peer "} + SHOAL_VERSION + " on " + node_;
+    marker.manifest = data_->manifest_bytes;
+    marker.layers = data_->layer_bytes;
+    in_background<Marker>(
+        [errand = errand_, workspace = workspace_, marker = std::move(marker)] {
+            const bool replace = workspace.decision.verdict == Verdict::replace;
+            Placement placement{errand.site, marker, errand.data->manifest, workspace.plan, recorded_paths(workspace.facts), replace, *errand.claim, {}};
+            return place(placement);
+        },
+        &Fetch::placed);
+}
+
+void Fetch::placed(Result<Marker> marker)
+{
+    if (!marker) return marker.error().code == Errc::changed ? begin_again(marker.error()) : fail(marker.error());
+    renew_timer_.reset();
+    claim_.reset();
+    errand_.claim.reset();
+    tell_ready();
+}
+
+void Fetch::held_already(std::uint64_t bytes)
+{
+    verified_bytes_ = bytes;
+    workspace_.plan.wanted_bytes = bytes;
+    workspace_.reused_bytes = bytes;
+    tell_ready();
+}
+
+void Fetch::tell_ready()
+{
+    ready_ = true;
+    ready_at_ = Clock::now();
+    timeout_timer_.reset();
+    report_.ready(request_.site.directory.string(), progress(), *ready_at_ - started_);
+    transfer_.held();
+    if (!transfer_.joined()) return end(success());
+    tick_timer_ = loop_.every(linger_poll, [this] { linger(); });
+    linger();
+}
+
+void Fetch::linger()
+{
+    transfer_.refresh();
+    const LingerFacts facts{Clock::now() - *ready_at_, transfer_.stats().needing_us, transfer_.wanting()};
+    if (may_leave(request_.linger, facts)) end(success());
+}
+
+// Another process has taken the claim over, as it does when this one stood still for long: it is the writer now, and we wait for it.
+void Fetch::begin_again(const Error& cause)
+{
+    obs::log(obs::Level::warning, "beginning again", {{"cause", cause.message}});
+    tick_timer_.reset();
+    renew_timer_.reset();
+    transfer_.drop();
+    workspace_ = {};
+    errand_ = {};
+    claim_.reset();
+    disk_full_.reset();
+    placing_ = false;
+    claimer_ = std::make_unique<Claimer>(request_.site, boot_time, own_identity());
+    claim();
+}
+
+void Fetch::fail(Error error)
+{
+    end(failure(std::move(error)));
+}
+
+void Fetch::end(Result<void> result)
+{
+    if (ended_) return;
+    ended_ = true;
+    *cancelled_ = true;
+    for (net::Handle* timer : {&timeout_timer_, &tick_timer_, &renew_timer_, &wait_timer_}) timer->reset();
+    loop_.post([this, result = std::move(result)] {  // not from inside a timer that was just let go
+        if (!transfer_.joined()) return done_(result);
+        transfer_.trackers().leave([this, result] { done_(result); });
+    });
+}
+
+Duration Fetch::patience() const
+{
+    const Duration left = request_.timeout - (Clock::now() - started_);
+    return std::max<Duration>(std::min(left, request_.stall_timeout) - std::chrono::milliseconds{100}, std::chrono::milliseconds{100});
+}
+
+FetchProgress Fetch::progress() const
+{
+    const swarm::TorrentStats& stats = transfer_.stats();
+    return {verified_bytes_, workspace_.plan.wanted_bytes, stats.download_rate, stats.from_peers, stats.from_origin, workspace_.reused_bytes};
+}
+
+std::string Fetch::subject() const
+{
+    return request_.ask.model + " " + (request_.revision_known ? to_string(request_.ask.revision) : "tag " + request_.ask.tag);
+}
+
+}  // namespace shoal::peer

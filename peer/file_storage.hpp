@@ -1,0 +1,55 @@
+// The bytes of a revision in files: staged ones, which are written, and those in their final place. Any thread.
+#pragma once
+
+#include "common/files/file.hpp"
+#include "common/model/layout.hpp"
+#include "common/swarm/piece_storage.hpp"
+#include "peer/page_cache.hpp"
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace shoal::peer {
+
+// Where a file's bytes are. A staged file moves to its final place while others read it: whoever finds it gone looks there.
+struct FilePlace {
+    files::Path path;
+    files::Path later;      // empty: it does not move
+    bool writable = false;  // bytes for a file that is not are dropped: it holds them already
+};
+
+class FileStorage final : public swarm::PieceStorage {
+public:
+    // `before_write`: leave to write (the claim is still ours), asked each time; its error is the write's.
+    FileStorage(std::shared_ptr<const model::Layout> layout, std::vector<FilePlace> places, std::function<Result<void>()> before_write,
+        std::shared_ptr<PageCacheWindow> cache);
+
+    Result<void> read(PieceIndex piece, std::uint32_t offset, MutableBytes out) override;
+    Result<void> write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes) override;
+
+private:
+    enum class Mode { read, write };
+    struct Open {
+        std::shared_ptr<const files::File> file;
+        Mode mode = Mode::read;
+        std::list<std::uint32_t>::iterator age;
+    };
+    Result<std::shared_ptr<const files::File>> open(FileIndex file, Mode mode);
+    static Result<files::File> open_anew(const FilePlace& place, Mode mode);
+    void forget(std::uint32_t file);
+
+    static constexpr std::size_t most_open = 128;
+    std::shared_ptr<const model::Layout> layout_;
+    std::vector<FilePlace> places_;
+    std::function<Result<void>()> before_write_;
+    std::shared_ptr<PageCacheWindow> cache_;
+    std::mutex mutex_;
+    std::list<std::uint32_t> ages_;  // newest first
+    std::unordered_map<std::uint32_t, Open> open_;
+};
+
+}  // namespace shoal::peer

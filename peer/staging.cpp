@@ -1,0 +1,141 @@
+#include "peer/staging.hpp"
+
+#include "common/core/quantity.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <map>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+namespace shoal::peer {
+namespace {
+
+constexpr std::uint64_t block = 4096;
+constexpr std::uint64_t small = 1U << 20U;  // smaller files are made by their first write: ten thousand of them would cost more than they are worth
+
+std::uint64_t whole_blocks(std::uint64_t size)
+{
+    return (size + block - 1) / block * block;
+}
+
+Result<void> set_size(const files::File& file, const Path& path, std::uint64_t size)
+{
+    BOOST_OUTCOME_TRY(state, files::state_of(file, path));
+    if (state.size > size && ::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0) return failure(system_error(errno, "cannot cut", path.string()));
+    if (::fallocate(file.descriptor(), 0, 0, static_cast<off_t>(size)) == 0) return success();
+    if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return failure(system_error(errno, "cannot make room for", path.string()));
+    if (::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0) return failure(system_error(errno, "cannot size", path.string()));  // no fallocate here
+    return success();
+}
+
+// Ranges of a file that are not holes; all of it where the filesystem does not say.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> data_ranges(const Path& path)
+{
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+    const auto file = files::open_read(path);
+    if (!file) return ranges;
+    const int descriptor = file.value().descriptor();
+    for (off_t at = 0;;) {
+        const off_t data = ::lseek(descriptor, at, SEEK_DATA);
+        if (data < 0) {
+            if (errno != ENXIO) return {{0, ~std::uint64_t{0}}};
+            return ranges;
+        }
+        const off_t hole = ::lseek(descriptor, data, SEEK_HOLE);
+        if (hole < 0) return {{0, ~std::uint64_t{0}}};
+        ranges.emplace_back(static_cast<std::uint64_t>(data), static_cast<std::uint64_t>(hole));
+        at = hole;
+    }
+}
+
+Result<void> tidy(const Site& site, const Path& data)
+{
+    std::error_code error;
+    for (std::filesystem::directory_iterator at{site.work(), error}, end; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (at->path() == data || name.starts_with("owner.") || at->path() == site.earlier() || at->path() == site.intent()) continue;
+        std::filesystem::remove_all(at->path(), error);
+        if (error) break;
+    }
+    if (error) return failure(system_error(error.value(), "cannot remove what an earlier run left", site.work().string()));
+    return success();
+}
+
+}  // namespace
+
+Result<void> check_space(const Space& need, const FreeSpace& there, const Path& where)
+{
+    if (there.total.bytes != 0 && need.bytes > there.free.bytes)
+        return failure(Errc::no_space,
+            "not enough space: " + where.string() + ": expected " + std::to_string(need.bytes) + " bytes (" + format_size(need.bytes) + "), found " +
+                std::to_string(there.free.bytes) + " (" + format_size(there.free.bytes) + ") free",
+            "free some, or name another destination");
+    if (there.total.inodes != 0 && need.inodes > there.free.inodes)
+        return failure(Errc::no_space,
+            "not enough inodes: " + where.string() + ": expected " + std::to_string(need.inodes) + ", found " + std::to_string(there.free.inodes) + " free",
+            "remove files, or name another destination");
+    return success();
+}
+
+Result<FreeSpace> free_space(const Path& where)
+{
+    struct statvfs facts {};
+    if (::statvfs(where.c_str(), &facts) != 0) return failure(system_error(errno, "cannot ask for free space", where.string()));
+    return FreeSpace{{facts.f_blocks * facts.f_frsize, facts.f_files}, {facts.f_bavail * facts.f_frsize, facts.f_favail}};
+}
+
+Space space_needed(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan)
+{
+    Space need;
+    for (const FileIndex file : plan.staged) {
+        struct stat facts {};
+        const bool there = ::stat(site.staged(revision, file).c_str(), &facts) == 0;
+        const std::uint64_t size = whole_blocks(manifest.files[file.value].size);
+        need.bytes += size - std::min<std::uint64_t>(size, there ? static_cast<std::uint64_t>(facts.st_blocks) * 512 : 0);
+        if (!there) ++need.inodes;
+    }
+    return need;
+}
+
+Result<void> prepare(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan)
+{
+    const Path data = site.data(revision);
+    BOOST_OUTCOME_TRY(tidy(site, data));
+    BOOST_OUTCOME_TRY(files::make_directories(data));
+    for (const FileIndex index : plan.staged) {
+        const std::uint64_t size = manifest.files[index.value].size;
+        const Path path = site.staged(revision, index);
+        struct stat facts {};
+        const bool too_long = ::stat(path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > size;
+        if (size < small && !too_long) continue;
+        BOOST_OUTCOME_TRY(file, files::open_write(path, files::Create::if_missing));
+        BOOST_OUTCOME_TRY(set_size(file, path, size));
+    }
+    return success();
+}
+
+std::vector<bool> maybe_written(const Site& site, const RevisionId& revision, const model::Layout& layout, const FetchPlan& plan)
+{
+    std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> ranges;
+    for (const FileIndex file : plan.staged) ranges[file.value] = data_ranges(site.staged(revision, file));
+    const auto overlaps = [&](const model::Extent& extent) {
+        const auto found = ranges.find(extent.file.value);
+        if (found == ranges.end()) return false;
+        const auto at = std::upper_bound(
+            found->second.begin(), found->second.end(), extent.offset, [](std::uint64_t offset, const auto& range) { return offset < range.second; });
+        return at != found->second.end() && at->first < extent.offset + extent.length;
+    };
+    std::vector<bool> written(layout.pieces());
+    for (std::uint32_t piece = 0; piece < layout.pieces(); ++piece) {
+        if (!plan.needed[piece]) continue;
+        const auto extents = layout.extents(PieceIndex{piece}, 0, layout.place(PieceIndex{piece}).length);
+        written[piece] = std::any_of(extents.begin(), extents.end(), overlaps);
+    }
+    return written;
+}
+
+}  // namespace shoal::peer

@@ -1,0 +1,37 @@
+// The staged files on disk: what room they need, making it, and which pieces may lie in them already. Blocking; any thread.
+#pragma once
+
+#include "common/core/result.hpp"
+#include "common/model/layout.hpp"
+#include "common/model/manifest.hpp"
+#include "peer/fetch_plan.hpp"
+#include "peer/site.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace shoal::peer {
+
+struct Space {
+    std::uint64_t bytes = 0;
+    std::uint64_t inodes = 0;
+};
+
+// Pure: no_space with the numbers, or success. A filesystem that reports no inodes (or no blocks) at all has no such limit.
+struct FreeSpace {
+    Space total, free;
+};
+Result<void> check_space(const Space& need, const FreeSpace& there, const Path& where);
+
+Result<FreeSpace> free_space(const Path& where);
+
+// What is still to be written: whole blocks of the staged files less what they have.
+Space space_needed(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan);
+
+// Makes the data directory, removes what broken-off runs of other revisions left in the work directory, gives large staged files their size and their blocks.
+Result<void> prepare(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan);
+
+// By piece: some byte of it may have been written. Where the filesystem knows holes, only what is not a hole.
+std::vector<bool> maybe_written(const Site& site, const RevisionId& revision, const model::Layout& layout, const FetchPlan& plan);
+
+}  // namespace shoal::peer

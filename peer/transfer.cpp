@@ -1,0 +1,212 @@
+#include "peer/transfer.hpp"
+
+#include "common/core/random.hpp"
+#include "common/obs/log.hpp"
+
+#include <charconv>
+
+namespace shoal::peer {
+namespace {
+
+swarm::Member member_from(const wire::Neighbour& neighbour)
+{
+    return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints};
+}
+
+// "1.2.3.4", "1.2.3.4:6881", "::1", "[::1]:6881" to address and port (0: none said).
+std::pair<std::string, std::uint16_t> split_address(const std::string& text)
+{
+    const bool bracketed = text.starts_with('[');
+    const auto close = bracketed ? text.find(']') : std::string::npos;
+    const auto colon = bracketed ? (close == std::string::npos ? close : text.find(':', close)) : text.find(':');
+    std::string address = bracketed ? text.substr(1, close == std::string::npos ? close : close - 1) : text.substr(0, colon);
+    if (!bracketed && colon != text.rfind(':')) return {text, 0};  // a bare IPv6 address
+    std::uint16_t port = 0;
+    if (colon != std::string::npos) std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+    return {std::move(address), port};
+}
+
+}  // namespace
+
+Transfer::Transfer(net::Loop& loop, Presence presence, TransferSink& sink)
+    : loop_{loop},
+      presence_{std::move(presence)},
+      sink_{sink},
+      peer_{random_id<PeerId>()},
+      key_{random_id<MemberKey>()},
+      instance_{random_seed()},
+      client_{loop, presence_.trackers, *this}
+{}
+
+Transfer::~Transfer()
+{
+    *alive_ = false;
+}
+
+Result<void> Transfer::join(const std::string& model, swarm::Torrent torrent)
+{
+    model_ = model;
+    revision_ = torrent.revision;
+    state_ = wire::HoldState::wanted;
+    swarm::SessionOptions options;
+    options.peer = peer_;
+    options.key = key_;
+    options.listen = presence_.listen;
+    options.any_port_if_taken = true;
+    options.download_limit = presence_.download_limit;
+    options.upload_limit = presence_.upload_limit;
+    options.notify = [this, &loop = loop_, alive = alive_] {
+        loop.post([this, alive] {
+            if (*alive) poll();
+        });
+    };
+    auto session = swarm::Session::open(std::move(options));
+    if (!session) return failure(session.error());
+    session_ = std::move(session).value();
+    if (auto added = session_->add(std::move(torrent)); !added) return added;
+    if (beating_)
+        client_.beat_now();
+    else
+        client_.start();
+    beating_ = true;
+    return success();
+}
+
+void Transfer::resume()
+{
+    if (session_) session_->resume(revision_);
+}
+
+void Transfer::trouble(const std::string& text)
+{
+    trouble_ = text;
+}
+
+void Transfer::held()
+{
+    state_ = wire::HoldState::held;
+    if (beating_) client_.beat_now();
+}
+
+void Transfer::drop()
+{
+    session_.reset();
+}
+
+void Transfer::refresh()
+{
+    if (session_) stats_ = session_->stats(revision_);
+    if (state_ == wire::HoldState::wanted && stats_.from_origin + stats_.from_peers > 0) {
+        state_ = wire::HoldState::fetching;
+        client_.beat_now();
+    }
+}
+
+std::optional<std::uint32_t> Transfer::wanting() const
+{
+    return neighbourhood_.wanting(revision_);
+}
+
+std::string Transfer::withdrawn() const
+{
+    return neighbourhood_.withdrawn(revision_);
+}
+
+std::string Transfer::why_nothing_comes() const
+{
+    bool answered = false;
+    std::string silent;
+    for (const control::TrackerState& tracker : client_.trackers()) {
+        answered = answered || tracker.answered;
+        silent += (silent.empty() ? "" : ", ") + tracker.address + (tracker.cause.empty() ? "" : " (" + tracker.cause + ")");
+    }
+    if (stats_.connections > 0 && stats_.pieces_nobody_has > 0)
+        return std::to_string(stats_.connections) + " members are connected, and none of them has " + std::to_string(stats_.pieces_nobody_has) +
+               " of the missing pieces";
+    if (stats_.connections > 0) return std::to_string(stats_.connections) + " members are connected and send nothing";
+    if (neighbours_ > 0) return "the tracker names " + std::to_string(neighbours_) + " members, and none can be connected to";
+    if (!answered) return "no tracker answers: " + silent;
+    return "the tracker knows no member that has it, and no seeder";
+}
+
+wire::Beat Transfer::beat()
+{
+    refresh();
+    wire::Beat beat;
+    beat.peer = peer_;
+    beat.instance = instance_;
+    beat.key = key_;
+    beat.software = std::string{"shoal-peer "} + SHOAL_VERSION;
+    beat.node = presence_.node;
+    beat.zone = presence_.zone;
+    beat.rack = presence_.rack;
+    beat.labels = presence_.labels;
+    beat.workload = presence_.workload;
+    if (!session_) return beat;
+    beat.port = session_->port();
+    if (const auto [address, port] = split_address(presence_.advertise); !address.empty()) {
+        beat.addresses = {address};
+        if (port != 0) beat.port = port;
+    }
+    wire::Holding holding;
+    holding.revision = revision_;
+    holding.model = model_;
+    holding.state = state_;
+    holding.bytes_total = stats_.bytes_wanted;
+    holding.bytes_have = stats_.bytes_have;
+    holding.from_origin = stats_.from_origin;
+    holding.from_peers = stats_.from_peers;
+    holding.sent = stats_.sent;
+    holding.rate = stats_.download_rate;
+    holding.trouble = trouble_;
+    beat.holdings.push_back(std::move(holding));
+    beat.received = received_since_last();
+    return beat;
+}
+
+std::vector<wire::Received> Transfer::received_since_last()
+{
+    std::vector<wire::Received> received;
+    for (const auto& [peer, bytes] : stats_.received) {
+        std::uint64_t& before = reported_[peer];
+        if (bytes > before) received.push_back({peer, bytes - before});
+        before = bytes;
+    }
+    return received;
+}
+
+void Transfer::on_reply(const wire::Reply& reply)
+{
+    if (!reply.refusal.empty()) obs::log(obs::Level::warning, "the tracker refuses this peer", {{"cause", reply.refusal}});
+    if (!reply.warning.empty()) obs::log(obs::Level::warning, "the tracker warns", {{"cause", reply.warning}});
+    neighbourhood_.heard(reply.tracker, reply);
+    if (!session_) return;
+    std::vector<swarm::Member> members;
+    for (const wire::Neighbour& neighbour : neighbourhood_.neighbours(revision_)) members.push_back(member_from(neighbour));
+    neighbours_ = members.size();
+    session_->set_members(revision_, members);
+}
+
+void Transfer::poll()
+{
+    if (!session_) return;
+    for (const swarm::Event& event : session_->poll()) on_event(event);
+}
+
+void Transfer::on_event(const swarm::Event& event)
+{
+    if (const auto* verified = std::get_if<swarm::PieceVerified>(&event))
+        sink_.on_piece(verified->piece);
+    else if (std::holds_alternative<swarm::Complete>(event))
+        sink_.on_complete();
+    else if (const auto* failed = std::get_if<swarm::StorageFailed>(&event))
+        sink_.on_storage_failed(failed->error);
+    else if (const auto* wrong = std::get_if<swarm::PieceFailed>(&event))
+        obs::log(obs::Level::warning, "a piece came with wrong bytes", {{"piece", std::to_string(wrong->piece.value)}});
+    else if (const auto* banned = std::get_if<swarm::PeerBanned>(&event))
+        obs::log(obs::Level::warning, "banned a peer that sent wrong bytes", {{"peer", banned->endpoint}});
+    else if (const auto* deaf = std::get_if<swarm::ListenFailed>(&event))
+        obs::log(obs::Level::warning, "cannot listen", {{"address", deaf->endpoint}, {"cause", deaf->cause}});
+}
+
+}  // namespace shoal::peer
