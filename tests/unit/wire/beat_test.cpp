@@ -115,7 +115,7 @@ TEST(Wire, RefusesAKeyThatIsNotWhatItShouldBe_ByName)
 {
     const std::pair<std::string, const char*> wrong[] = {
         {"\xa4port\xcd\xff\xff\xa4port\xc0", ""},  // the first counts
-        {"\xa4port\xce\x00\x01\x00\x00", "port"},
+        {"\xa4port\xce\x00\x01\x00\x00"s, "port"},
         {"\xa4port\xff", "port"},
         {"\xa4port\xa1x", "port"},
         {"\xa4"
