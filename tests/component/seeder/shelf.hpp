@@ -74,7 +74,8 @@ public:
     Placed place(const std::string& model, const Files& files)
     {
         Placed placed = describe(model, files);
-        for (const model::SwarmFile& file : placed.layout().files()) put(objectstore::blob_key(file.pieces_root), content(placed.manifest, file, files));
+        const model::Layout layout = placed.layout();
+        for (const model::SwarmFile& file : layout.files()) put(objectstore::blob_key(file.pieces_root), content(placed.manifest, file, files));
         put_records(placed, {});
         return placed;
     }
