@@ -118,6 +118,7 @@ void Seeder::start(std::function<void()> ready)
     client_.start();
     tick_ = loop_.every(std::chrono::seconds{1}, [this] {
         count_traffic();
+        voice_.look(client_.trackers());
         act();
     });
 }
@@ -157,8 +158,7 @@ wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) 
 
 void Seeder::on_reply(const wire::Reply& reply)
 {
-    say_once(reply.refusal);
-    say_once(reply.warning);
+    voice_.heard(reply);
     neighbourhood_.heard(reply.tracker, reply);
     const TimePoint now = Clock::now();
     for (const wire::Wish& wish : reply.wishes) wishes_.wished(wish.revision, wish.model, now);
@@ -167,13 +167,6 @@ void Seeder::on_reply(const wire::Reply& reply)
         if (served_.contains(swarm.revision)) introduce(swarm.revision);
     }
     act();
-}
-
-void Seeder::say_once(const std::string& text)
-{
-    if (text.empty() || text == said_) return;
-    said_ = text;
-    obs::log(obs::Level::warning, "a tracker objects", {{"text", text}});
 }
 
 void Seeder::introduce(const RevisionId& revision)
@@ -265,7 +258,8 @@ void Seeder::on_events()
 
 void Seeder::on_storage_failed(const swarm::StorageFailed& failed)
 {
-    if (!served_.contains(failed.revision)) return;  // withdrawn a moment ago, for another piece
+    if (!served_.contains(failed.revision)) return;      // withdrawn a moment ago, for another piece
+    if (failed.error.code == Errc::interrupted) return;  // we are leaving
     const Wishes::Verdict verdict = wishes_.storage_failed(failed.revision, failed.error, Clock::now());
     if (verdict == Wishes::Verdict::withdraw) {
         if (failed.error.code == Errc::integrity) count_failed_piece(*metrics_, 1);

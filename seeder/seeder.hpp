@@ -11,6 +11,7 @@
 #include "seeder/serve.hpp"
 #include "seeder/served_revision.hpp"
 #include "seeder/store_watch.hpp"
+#include "seeder/tracker_voice.hpp"
 #include "seeder/traffic.hpp"
 #include "seeder/wishes.hpp"
 
@@ -43,7 +44,6 @@ private:
     [[nodiscard]] bool hold() const override { return true; }
     [[nodiscard]] wire::Holding holding(const RevisionId& revision, const Served& served) const;
     void introduce(const RevisionId& revision);
-    void say_once(const std::string& text);
 
     void act();
     void load(const RevisionId& revision);
@@ -66,7 +66,7 @@ private:
     control::Neighbourhood neighbourhood_;
     std::map<RevisionId, ServedRevision> served_;  // in the swarm
     Traffic traffic_;
-    std::string said_;                             // by a tracker, last
+    TrackerVoice voice_;
     std::shared_ptr<std::atomic<bool>> notified_;  // on_events() is on its way
     std::unique_ptr<swarm::Session> session_;
     net::Workers workers_;
