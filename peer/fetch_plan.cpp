@@ -24,7 +24,8 @@ FetchPlan make_plan(const model::Manifest& manifest, const model::Layout& layout
         for (const model::Extent& extent : extents) staged[extent.file.value] = staged[extent.file.value] || !plan.kept[extent.file.value];
     }
     for (std::uint32_t i = 0; i < manifest.files.size(); ++i) {
-        if (staged[i]) plan.staged.push_back(FileIndex{i});
+        const bool empty = plan.wanted[i] && !plan.kept[i] && manifest.files[i].size == 0;
+        if (staged[i] || empty) plan.staged.push_back(FileIndex{i});
         if (!plan.wanted[i]) continue;
         plan.wanted_bytes += manifest.files[i].size;
         if (plan.kept[i]) plan.kept_bytes += manifest.files[i].size;

@@ -15,7 +15,7 @@ struct FetchPlan {
     std::vector<bool> kept;          // by file: in its final place already, verified
     std::vector<bool> needed;        // by piece: holds bytes of a wanted file that is not kept
     std::vector<bool> in_place;      // by piece: all of its bytes lie in kept files
-    std::vector<FileIndex> staged;   // files that get bytes of needed pieces: the wanted ones, and neighbours of theirs in packs
+    std::vector<FileIndex> staged;   // files to be staged: those that get bytes of needed pieces (neighbours of wanted ones in packs too), and empty ones
     std::uint64_t wanted_bytes = 0;  // of wanted files
     std::uint64_t kept_bytes = 0;    // of wanted files that are kept
 };
