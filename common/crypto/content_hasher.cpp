@@ -37,13 +37,13 @@ TreeDigest TreeHasher::finish()
     return digest;
 }
 
-ContentHasher::ContentHasher(std::uint64_t size, std::uint32_t piece_size) : tree_(size, piece_size) {}
+ContentHasher::ContentHasher(std::uint64_t size, std::uint32_t piece_size) : one_block_(size > 0 && size <= block_size), tree_(size, piece_size) {}
 
 void ContentHasher::update(ConstBytes bytes)
 {
     while (!bytes.empty()) {
         const ConstBytes run = bytes.first(std::min(bytes.size(), run_size));
-        tree_.update(run);
+        if (!one_block_) tree_.update(run);
         flat_.update(run);
         bytes = bytes.subspan(run.size());
     }
@@ -51,7 +51,8 @@ void ContentHasher::update(ConstBytes bytes)
 
 ContentDigest ContentHasher::finish()
 {
-    return {tree_.finish(), flat_.finish()};
+    const Digest flat = flat_.finish();
+    return {one_block_ ? TreeDigest{{flat}, flat} : tree_.finish(), flat};
 }
 
 }  // namespace shoal::crypto

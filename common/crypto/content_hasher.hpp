@@ -51,6 +51,7 @@ public:
     [[nodiscard]] ContentDigest finish();  // once all bytes are in
 
 private:
+    bool one_block_;  // whose tree is its flat digest
     TreeHasher tree_;
     Sha256 flat_;
 };

@@ -52,9 +52,9 @@ public:
             fail("expected an object");
             return;
         }
-        for (const auto& [key, value] : object.items()) {
-            const bool known = std::any_of(names.begin(), names.end(), [&](const char* name) { return key == name; });
-            if (!known) fail("unknown key '" + printable(key) + "'");
+        for (const auto& member : object.items()) {
+            const std::string& key = member.key();
+            if (std::none_of(names.begin(), names.end(), [&](const char* name) { return key == name; })) fail("unknown key '" + printable(key) + "'");
         }
     }
 

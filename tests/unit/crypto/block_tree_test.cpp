@@ -145,6 +145,20 @@ TEST(ContentHasher, GivesTheSameHoweverTheBytesAreCut)
     }
 }
 
+TEST(ContentHasher, OfOneBlockAndALittleMoreAgreesWithTheTreeAlone)
+{
+    for (const std::size_t size : {std::size_t{1}, std::size_t{4096}, block_size - 1, block_size, block_size + 1}) {
+        const auto bytes = random_bytes(size, size);
+        ContentHasher both{size, piece_size};
+        TreeHasher tree{size, piece_size};
+        both.update(bytes);
+        tree.update(bytes);
+        const ContentDigest found = both.finish();
+        EXPECT_EQ(found.tree, tree.finish()) << size;
+        EXPECT_EQ(found.sha256, sha256(bytes)) << size;
+    }
+}
+
 TEST(ContentHasher, OfNothingHasNoTree)
 {
     ContentHasher hasher{0, piece_size};
