@@ -52,14 +52,14 @@ Error cannot_list(const std::error_code& error, const Path& path)
 }
 
 // One entry of the destination, `relative` to it; returns whether to descend.
-bool note_entry(const fs::directory_entry& entry, const Path& relative, DestinationFacts& facts)
+bool note_entry(const fs::directory_entry& entry, const Path& relative, const std::set<std::string>& ours, DestinationFacts& facts)
 {
     std::error_code ignored;
     const fs::file_type type = entry.symlink_status(ignored).type();
     if (type == fs::file_type::directory) return true;
     if (type != fs::file_type::regular)
         facts.odd.push_back(relative.string());
-    else if (relative.filename() == marker_name)
+    else if (relative.filename() == marker_name && !ours.contains(relative.string()))
         facts.other_models.push_back(entry.path().parent_path().string());
     else
         facts.present.insert(relative.string());
@@ -68,13 +68,14 @@ bool note_entry(const fs::directory_entry& entry, const Path& relative, Destinat
 
 Result<void> note_tree(const Site& site, DestinationFacts& facts)
 {
+    const std::set<std::string> recorded = recorded_paths(facts);
     std::error_code error;
     fs::recursive_directory_iterator at{site.directory, fs::directory_options::none, error};
     if (error) return is_missing(error) ? Result<void>{success()} : failure(cannot_list(error, site.directory));
     for (const fs::recursive_directory_iterator end; at != end; at.increment(error)) {
         if (error) return failure(cannot_list(error, site.directory));
         const bool ours = at.depth() == 0 && is_volume_root_entry(at->path().filename().string());
-        if (ours || !note_entry(*at, at->path().lexically_relative(site.directory), facts)) at.disable_recursion_pending();
+        if (ours || !note_entry(*at, at->path().lexically_relative(site.directory), recorded, facts)) at.disable_recursion_pending();
     }
     return error ? Result<void>{failure(cannot_list(error, site.directory))} : success();
 }

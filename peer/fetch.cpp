@@ -14,7 +14,6 @@
 namespace shoal::peer {
 namespace {
 
-constexpr Duration tag_patience_when_held = std::chrono::seconds{3};
 constexpr Duration claim_poll = std::chrono::milliseconds{200};
 constexpr Duration disk_retry = std::chrono::seconds{2};
 constexpr Duration withdrawal_patience = std::chrono::seconds{2};  // for members that are being connected
@@ -69,8 +68,8 @@ void Fetch::in_background(std::function<Result<T>()> job, void (Fetch::*next)(Re
 {
     auto slot = std::make_shared<std::optional<Result<T>>>();
     const bool taken = disk_->run([slot, job = std::move(job)] { slot->emplace(job()); },
-        [this, slot, next] {
-            if (!ended_) (this->*next)(std::move(**slot));
+        [this, slot, next, attempt = attempt_] {
+            if (!ended_ && attempt == attempt_) (this->*next)(std::move(**slot));
         });
     if (!taken) fail({Errc::internal, "too much work waits for the disk: " + subject(), {}});
 }
@@ -97,7 +96,7 @@ void Fetch::marker_seen(Result<DestinationFacts> facts)
     if (!facts) return fail(facts.error());
     if (facts.value().marker && facts.value().marker->marker.model == request_.ask.model && facts.value().marker->marker.tag == request_.ask.tag)
         held_ = std::move(facts.value().marker->marker);
-    const Duration within = held_ ? std::min(tag_patience_when_held, patience()) : patience();
+    const Duration within = held_ ? std::min(request_.held_tag_patience, patience()) : patience();
     resolve_tag(transfer_.trackers(), request_.ask.model, request_.ask.tag, within, [this](Result<RevisionId> revision) {
         if (!ended_) tag_resolved(std::move(revision));
     });
@@ -337,6 +336,7 @@ void Fetch::linger()
 void Fetch::begin_again(const Error& cause)
 {
     obs::log(obs::Level::warning, "beginning again", {{"cause", cause.message}});
+    ++attempt_;
     tick_timer_.reset();
     renew_timer_.reset();
     transfer_.drop();
@@ -351,6 +351,8 @@ void Fetch::begin_again(const Error& cause)
 
 void Fetch::fail(Error error)
 {
+    if (error.code == Errc::not_allowed && error.hint.empty() && error.message.find(request_.site.shoal.string()) != std::string::npos)
+        error.hint = "run as the user that owns it, or remove " + request_.site.base.string() + " if no fetch uses it";
     end(failure(std::move(error)));
 }
 

@@ -31,6 +31,7 @@ struct FetchRequest {
     std::uint64_t max_bytes = 0;     // 0: no limit
     PageCache page_cache = PageCache::automatic;
     Duration tick = std::chrono::milliseconds{500};
+    Duration held_tag_patience = std::chrono::seconds{3};  // for trackers, where the marker can answer for a tag
 };
 
 class Fetch final : public TransferSink {
@@ -86,6 +87,7 @@ private:
     std::function<void(Result<void>)> done_;
     std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
     TimePoint started_;
+    unsigned attempt_ = 0;  // what a job of an earlier one brings is not heard
     bool ended_ = false, ready_ = false, placing_ = false, waited_ = false;
     std::optional<Marker> held_;  // whose tag may stand in for trackers that do not answer
     std::shared_ptr<const RevisionData> data_;

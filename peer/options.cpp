@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -189,11 +190,13 @@ Result<void> name_by_source(FetchRequest& request, const std::string& source)
     return name_it(request, rest.substr(0, colon), {}, rest.substr(colon + 1));
 }
 
-// Without "..", doubled or trailing slashes, so that messages and the ready event show one form.
+// Absolute, without doubled or trailing slashes, so that messages and the ready event show one form. ".." may follow a link: only the filesystem knows.
 Path clean(const std::string& text)
 {
     std::error_code ignored;
-    Path path = std::filesystem::absolute(text, ignored).lexically_normal();
+    const Path absolute = std::filesystem::absolute(text, ignored);
+    const bool climbs = std::find(absolute.begin(), absolute.end(), "..") != absolute.end();
+    Path path = climbs ? std::filesystem::weakly_canonical(absolute, ignored) : absolute.lexically_normal();
     return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }
 

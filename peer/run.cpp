@@ -30,10 +30,11 @@ public:
         const auto updates = loop_.every(status_period, [this] { update_status(); });
         loop_.post([this] { next(); });
         loop_.run();
+        const int reported = error_ ? cli::report(program, *error_) : 0;
+        const int code = signal_ != 0 && error_ ? 128 + signal_ : reported;
+        exit_by_alarm(code);  // a resolver or a disk may hold a thread longer than anybody waits
         fetch_.reset();
-        if (!error_) return 0;
-        const int reported = cli::report(program, *error_);
-        return signal_ != 0 ? 128 + signal_ : reported;
+        return code;
     }
 
 private:

@@ -370,6 +370,23 @@ TEST_F(WorkspaceFiles, ReadersFollowAFileToItsFinalPlace)
     EXPECT_EQ(bytes == model.piece(last), true);
 }
 
+TEST_F(WorkspaceFiles, AFileOfTheModelThatIsNamedLikeAMarkerIsNoOtherModel)
+{
+    const SmallModel model{{{"a.bin", "x"}, {"sub/.shoal.json", "{}"}}};
+    fetch(model);
+    std::filesystem::remove(site.final("a.bin"));
+    EXPECT_EQ(fetch(model), 1U);
+    expect_whole(model);
+}
+
+TEST_F(WorkspaceFiles, AnotherModelsDirectoryInsideIsNotTouched)
+{
+    write(site.final("chat/.shoal.json"), "{}");
+    const auto refused = prepare_workspace(errand(usual_model()));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("chat"), std::string::npos);
+}
+
 // A volume of 1 MiB; skipped, and said so, where mounting is not allowed.
 class SmallVolume : public WorkspaceFiles {
 protected:
