@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 namespace shoal::seeder {
@@ -23,11 +24,15 @@ public:
     [[nodiscard]] bool ending() const { return ending_; }  // long work asks, and fails with given_up()
     [[nodiscard]] static Error given_up();
 
+    void count(std::uint64_t bytes) const { counted_ += bytes; }  // work that was done, for the tick to show
+    [[nodiscard]] std::uint64_t counted() const { return counted_; }
+
 private:
     unsigned threads_;
     std::function<bool()> tick_;
     std::function<void()> ended_;
     std::atomic<bool> ending_{false};
+    mutable std::atomic<std::uint64_t> counted_{0};
 };
 
 }  // namespace shoal::seeder

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t max_named = 50;  // complaints told by name; a message must stay readable
 
-std::string quoted(const std::string& path)
+std::string in_quotes(const std::string& path)
 {
     return "'" + model::printable(path) + "'";
 }
@@ -150,7 +150,7 @@ private:
     void complain(const std::string& path, const std::string& why)
     {
         ++complaints_;
-        if (complaints_ <= max_named) told_ += (told_.empty() ? "" : ", ") + quoted(path) + " " + why;
+        if (complaints_ <= max_named) told_ += (told_.empty() ? "" : ", ") + in_quotes(path) + " " + why;
     }
 
     Result<SourceTree> finish()
@@ -241,18 +241,18 @@ Result<SourceTree> walk_source(const std::string& source, const WalkOptions& opt
 {
     const files::Path given{source};
     if (std::find(given.begin(), given.end(), "..") != given.end())
-        return failure(Errc::invalid, "cannot publish: " + quoted(source) + ": the path has a '..'", "give the directory without it");
+        return failure(Errc::invalid, "cannot publish: " + in_quotes(source) + ": the path has a '..'", "give the directory without it");
     struct stat facts {};
     if (source.empty() || ::stat(source.c_str(), &facts) != 0) {
         const int cause = source.empty() ? ENOENT : errno;
         if (cause == ENOENT || cause == ENOTDIR)
-            return failure(Errc::not_found, "source not found: " + quoted(source) + ": there is no such directory or file");
-        return failure(system_error(cause, "cannot read the source", quoted(source)));
+            return failure(Errc::not_found, "source not found: " + in_quotes(source) + ": there is no such directory or file");
+        return failure(system_error(cause, "cannot read the source", in_quotes(source)));
     }
     const std::string real = real_path(given);
-    if (real.empty()) return failure(system_error(errno, "cannot read the source", quoted(source)));
+    if (real.empty()) return failure(system_error(errno, "cannot read the source", in_quotes(source)));
     if (S_ISDIR(facts.st_mode)) return Walker{real, options}.walk();
-    if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "cannot publish: " + quoted(source) + ": " + kind_of(facts.st_mode));
+    if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "cannot publish: " + in_quotes(source) + ": " + kind_of(facts.st_mode));
     const std::string directory = real_path(given.has_parent_path() ? given.parent_path() : ".");
     return Walker{directory, options}.only(given.filename(), files::Path{directory} / given.filename());
 }
@@ -281,7 +281,7 @@ std::vector<std::string> case_twins(const SourceTree& tree)
         std::string lower = file.path;
         std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
         const auto [other, alone] = folded.emplace(std::move(lower), file.path);
-        if (!alone) twins.push_back(quoted(other->second) + " and " + quoted(file.path));
+        if (!alone) twins.push_back(in_quotes(other->second) + " and " + in_quotes(file.path));
     }
     return twins;
 }

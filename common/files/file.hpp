@@ -48,6 +48,7 @@ Result<FileState> state_of(const File& file, const Path& path);
 
 // All of `out` from `offset`, or io "cut short" naming path, expected and found. `path` is for messages.
 Result<void> read_exactly(const File& file, const Path& path, std::uint64_t offset, MutableBytes out);
+void read_ahead(const File& file, std::uint64_t offset, std::uint64_t length);  // a hint: will be read soon
 Result<void> write_all(const File& file, const Path& path, std::uint64_t offset, ConstBytes bytes);
 Result<void> sync(const File& file, const Path& path);  // fsync
 Result<void> sync_directory(const Path& directory);

@@ -74,6 +74,16 @@ Result<Location> load_location(ObjectStore& store, const PublishedRevision& revi
     return location;
 }
 
+Result<void> require_revision(ObjectStore& store, const std::string& model, const RevisionId& revision)
+{
+    const auto record = store.head(revision_key(model, revision));
+    if (!record && record.error().code == Errc::not_found)
+        return failure(
+            Errc::not_found, "revision not found: " + model + ": " + store.url() + " has no " + to_string(revision) + " of it", "see 'shoal-seeder ls'");
+    if (!record) return failure(record.error());
+    return success();
+}
+
 Result<RevisionId> load_tag(ObjectStore& store, const std::string& model, const std::string& tag)
 {
     const std::string key = tag_key(model, tag);

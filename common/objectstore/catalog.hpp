@@ -43,6 +43,7 @@ Result<RevisionId> decode_pointer(std::string_view bytes);
 Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision);  // not_found; integrity where the bytes are not the revision's
 Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout);  // checked bytes
 Result<Location> load_location(ObjectStore& store, const PublishedRevision& revision);
+Result<void> require_revision(ObjectStore& store, const std::string& model, const RevisionId& revision);  // not_found unless it is one of the model's
 Result<RevisionId> load_tag(ObjectStore& store, const std::string& model, const std::string& tag);
 Result<std::vector<std::string>> list_models(ObjectStore& store);  // pages; cost grows with models, tags and revisions, not with blobs
 Result<std::vector<TagRecord>> list_tags(ObjectStore& store, const std::string& model);

@@ -78,4 +78,7 @@ Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
 // The URL of a directory with an absolute path; open_store() takes it back to that path ("%" is escaped).
 std::string file_url(const std::string& directory);
 
+// The directory of a file:// URL; nothing for others.
+std::optional<std::string> directory_of(const std::string& url);
+
 }  // namespace shoal::objectstore

@@ -63,18 +63,25 @@ std::string file_url(const std::string& directory)
     return url;
 }
 
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
+std::optional<std::string> directory_of(const std::string& url)
 {
-    if (!url.starts_with(scheme)) return failure(not_understood(url));
+    if (!url.starts_with(scheme)) return std::nullopt;
     std::string_view rest = std::string_view{url}.substr(scheme.size());
     if (rest.starts_with("localhost/")) rest.remove_prefix(9);
-    if (!rest.starts_with('/')) return failure(not_understood(url));
+    if (!rest.starts_with('/')) return std::nullopt;
     while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
-    const std::string path = unescaped(rest);
-    if (path.find('\0') != std::string::npos) return failure(not_understood(url));
-    const std::string canonical = file_url(path);
-    BOOST_OUTCOME_TRY(check_directory(path, canonical));
-    return std::unique_ptr<ObjectStore>{std::make_unique<DirectoryStore>(canonical, path)};
+    std::string path = unescaped(rest);
+    if (path.find('\0') != std::string::npos) return std::nullopt;
+    return path;
+}
+
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
+{
+    const auto path = directory_of(url);
+    if (!path) return failure(not_understood(url));
+    const std::string canonical = file_url(*path);
+    BOOST_OUTCOME_TRY(check_directory(*path, canonical));
+    return std::unique_ptr<ObjectStore>{std::make_unique<DirectoryStore>(canonical, *path)};
 }
 
 }  // namespace shoal::objectstore

@@ -1,0 +1,254 @@
+#include "seeder/publish.hpp"
+
+#include "common/core/quantity.hpp"
+#include "common/model/names.hpp"
+#include "common/objectstore/directory_walk.hpp"
+#include "common/objectstore/keys.hpp"
+#include "common/objectstore/object_store.hpp"
+#include "common/obs/log.hpp"
+#include "seeder/event_line.hpp"
+#include "seeder/hashed_source.hpp"
+#include "seeder/labour_watch.hpp"
+#include "seeder/source_checks.hpp"
+#include "seeder/store_writes.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace shoal::seeder {
+namespace {
+
+using objectstore::Location;
+using objectstore::ObjectStore;
+
+class Publication {
+public:
+    Publication(const PublishOptions& options, const Stop& stop)
+        : options_{options}, stop_{stop}, watch_{stop, options.output, options.progress_interval, options.threads, options.origin_limit}
+    {}
+
+    Result<void> run()
+    {
+        begun_ = Clock::now();
+        BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store));
+        store_ = std::move(store);
+        BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }}));
+        tree_ = std::move(tree);
+        BOOST_OUTCOME_TRY(refuse_store_inside());
+        BOOST_OUTCOME_TRY(report_suspicions());
+        BOOST_OUTCOME_TRY(source, source_location());
+        BOOST_OUTCOME_TRY(identify());
+        const model::Layout layout{manifest_};
+        BOOST_OUTCOME_TRY(plan, plan_with(layout, source));
+        if (options_.dry_run == Dry::no) {
+            BOOST_OUTCOME_TRY(execute(layout, plan));
+        }
+        watch_.finish();
+        report(plan);
+        return success();
+    }
+
+private:
+    // A copy of the store into itself would never be the same twice.
+    Result<void> refuse_store_inside()
+    {
+        const auto directory = objectstore::directory_of(store_->url());
+        std::error_code none;
+        const std::string place = directory ? std::filesystem::canonical(*directory, none).string() + "/" : "";
+        if (directory && !none && (place.starts_with(tree_.root.string() + "/")) && !single_file())
+            return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": the store " + store_->url() + " lies inside it",
+                "give a directory beside the store");
+        return success();
+    }
+
+    [[nodiscard]] bool single_file() const { return !std::filesystem::is_directory(options_.source); }
+
+    Result<void> report_suspicions()
+    {
+        for (const std::string& twins : case_twins(tree_))
+            obs::log(obs::Level::warning, "names differ only in case, which some filesystems cannot hold: " + twins);
+        std::string all;
+        for (const std::string& finding : suspicious(tree_)) {
+            obs::log(obs::Level::warning, "suspicious file: " + finding);
+            all += (all.empty() ? "" : ", ") + finding;
+        }
+        if (options_.suspicious == Suspicious::warn || all.empty()) return success();
+        return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": " + all, "correct the source, or publish it without --strict");
+    }
+
+    // Where the files lie, as the store of a publish in place says it.
+    Result<Location> source_location() const
+    {
+        Location location{objectstore::file_url(tree_.root), {}};
+        if (options_.placement == Placement::copy) return location;
+        for (const SourceFile& file : tree_.files) {
+            BOOST_OUTCOME_TRY(objectstore::path_of_key(tree_.root, file.path));
+            location.files.push_back({file.path, objectstore::version_of(file.state)});
+        }
+        return location;
+    }
+
+    Result<void> identify()
+    {
+        manifest_.model = options_.model;
+        manifest_.data_version = options_.data_version;
+        manifest_.transform_version = options_.transform_version;
+        manifest_.annotations = options_.annotations;
+        manifest_.piece_size = options_.piece_size != 0 ? static_cast<std::uint32_t>(options_.piece_size) : model::default_piece_size(tree_.bytes());
+        BOOST_OUTCOME_TRY(refuse_too_many_pieces());
+        std::vector<std::uint64_t> sizes;
+        for (const SourceFile& file : tree_.files) sizes.push_back(file.state.size);
+        packs_ = model::pack_files(sizes, manifest_.piece_size);
+        watch_.begin("hashing " + options_.model, tree_.bytes());
+        BOOST_OUTCOME_TRY(
+            hashed, hash_source(watch_.crew(), tree_, manifest_.piece_size, packs_, content(), options_.origin_limit == 0 ? Help::yes : Help::no));
+        fill(manifest_, tree_, hashed, packs_);
+        BOOST_OUTCOME_TRY(model::check(manifest_));
+        const model::Layout layout{manifest_};
+        objects_ = {
+            options_.model, {}, model::encode(manifest_), model::encode(layers_of(layout, hashed, packs_of_files(tree_.files.size(), packs_))), options_.tags};
+        objects_.revision = model::revision_of(objects_.manifest);
+        if (objects_.manifest.size() <= model::max_manifest_bytes) return success();
+        return failure(Errc::invalid,
+            "manifest is too large: " + options_.model + ": expected at most " + std::to_string(model::max_manifest_bytes) + " bytes, found " +
+                std::to_string(objects_.manifest.size()),
+            "publish fewer files, or shorter paths");
+    }
+
+    // Before hashing, which may take hours.
+    Result<void> refuse_too_many_pieces() const
+    {
+        if (tree_.bytes() / manifest_.piece_size <= model::max_pieces) return success();
+        return failure(Errc::invalid,
+            "too many pieces: " + options_.model + ": " + std::to_string(tree_.bytes()) + " bytes by pieces of " + std::to_string(manifest_.piece_size) +
+                " are more than " + std::to_string(model::max_pieces),
+            "give a larger --piece-size, or none");
+    }
+
+    [[nodiscard]] Rationed content()
+    {
+        if (options_.origin_limit == 0) return [](const SourceFile& file) { return content_of(file); };
+        return [this](const SourceFile& file) { return rationed(content_of(file), watch_.gate()); };
+    }
+
+    Result<PublishPlan> plan_with(const model::Layout& layout, const Location& source)
+    {
+        BOOST_OUTCOME_TRY(facts, look(*store_, objects_, manifest_));
+        BOOST_OUTCOME_TRY(blobs, blob_sizes(layout));
+        facts.blobs = std::move(blobs);
+        return plan_publish(layout, options_.placement, source, facts);
+    }
+
+    Result<std::vector<std::optional<std::uint64_t>>> blob_sizes(const model::Layout& layout)
+    {
+        std::vector<std::optional<std::uint64_t>> sizes(layout.files().size());
+        BOOST_OUTCOME_TRY(watch_.crew().run(sizes.size(), [&](std::size_t i) -> Result<void> {
+            BOOST_OUTCOME_TRY(size, blob_size(*store_, layout.files()[i].pieces_root));
+            sizes[i] = size;
+            return success();
+        }));
+        return sizes;
+    }
+
+    Result<void> execute(const model::Layout& layout, const PublishPlan& plan)
+    {
+        BOOST_OUTCOME_TRY(upload(layout, plan));
+        for (const SourceFile& file : tree_.files) {
+            BOOST_OUTCOME_TRY(check_unchanged(file));
+        }
+        if (stop_.requested()) return failure(Crew::given_up());
+        BOOST_OUTCOME_TRY(write_names(*store_, objects_, plan));
+        // A blob that was there may have been removed with another revision before our names said that it is needed.
+        if (options_.placement == Placement::in_place) return success();
+        BOOST_OUTCOME_TRY(again, plan_with(layout, {}));
+        return upload(layout, again);
+    }
+
+    Result<void> upload(const model::Layout& layout, const PublishPlan& plan)
+    {
+        watch_.begin("copying " + options_.model, plan.upload_bytes);
+        for (const SwarmFileIndex file : plan.replace) {
+            obs::log(obs::Level::warning, "a blob of a wrong size is replaced: " + model::printable(layout.files()[file.value].path));
+            BOOST_OUTCOME_TRY(store_->remove(objectstore::blob_key(layout.files()[file.value].pieces_root)));
+        }
+        const auto pack_of = packs_of_files(tree_.files.size(), packs_);
+        std::vector<const model::SwarmFile*> alone;
+        for (const SwarmFileIndex index : plan.upload) {
+            const model::SwarmFile& file = layout.files()[index.value];
+            if (!pack_of[file.files.front().value]) {
+                alone.push_back(&file);
+            } else {
+                BOOST_OUTCOME_TRY(upload_pack(file));
+            }
+        }
+        std::stable_sort(alone.begin(), alone.end(), [](const auto* a, const auto* b) { return a->size > b->size; });
+        return watch_.crew().run(alone.size(), [&](std::size_t i) -> Result<void> {
+            const SourceFile& file = tree_.files[alone[i]->files.front().value];
+            return copy_file(watch_.crew(), *store_, {file.path, content()(file), 0}, alone[i]->pieces_root, manifest_.piece_size);
+        });
+    }
+
+    Result<void> upload_pack(const model::SwarmFile& pack)
+    {
+        std::vector<Digest> sha256;
+        for (const FileIndex file : pack.files) sha256.push_back(manifest_.files[file.value].sha256);
+        return copy_pack(watch_.crew(), *store_, pack_parts(tree_, pack.files, content()), sha256, pack.pieces_root);
+    }
+
+    void report(const PublishPlan& plan) const
+    {
+        const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
+        const bool dry = options_.dry_run == Dry::yes;
+        const std::string revision = to_string(objects_.revision);
+        obs::log(obs::Level::info,
+            dry                     ? "would publish"
+            : plan.writes_nothing() ? "published before, nothing new"
+                                    : "published",
+            {{"model", options_.model}, {"revision", revision}, {"files", std::to_string(tree_.files.size())}, {"bytes", format_size(tree_.bytes())},
+                {"new", format_size(plan.upload_bytes)}, {"piece_size", format_size(manifest_.piece_size)}});
+        if (options_.output == Output::text) return print_line(revision);
+        nlohmann::ordered_json event{{"event", "published"}, {"model", options_.model}, {"revision", revision}, {"files", tree_.files.size()},
+            {"bytes", tree_.bytes()}, {"new_bytes", plan.upload_bytes}, {"seconds", seconds}, {"tags", options_.tags}};
+        if (dry) event["dry_run"] = true;
+        print_event(event);
+    }
+
+    const PublishOptions& options_;
+    const Stop& stop_;
+    LabourWatch watch_;
+    TimePoint begun_{};
+    std::unique_ptr<ObjectStore> store_;
+    SourceTree tree_;
+    model::Manifest manifest_;
+    std::vector<std::vector<FileIndex>> packs_;
+    SmallObjects objects_;
+};
+
+Result<void> check_names(const PublishOptions& options)
+{
+    BOOST_OUTCOME_TRY(model::check_model_name(options.model));
+    for (const std::string& tag : options.tags) {
+        BOOST_OUTCOME_TRY(model::check_tag(tag));
+    }
+    const std::uint64_t piece = options.piece_size;
+    if (piece == 0 || (piece >= model::min_piece_size && piece <= model::max_piece_size && (piece & (piece - 1)) == 0)) return success();
+    return failure(Errc::invalid, "--piece-size: " + std::to_string(piece) + ": expected a power of two from 256 KiB to 16 MiB");
+}
+
+void tell_what_changes_the_revision(const PublishOptions& options)
+{
+    if (options.piece_size != 0) obs::log(obs::Level::info, "--piece-size is part of the revision: another size gives another revision of the same files");
+    if (!options.annotations.empty()) obs::log(obs::Level::info, "annotations are part of the revision: others give another revision of the same files");
+}
+
+}  // namespace
+
+Result<void> publish(const PublishOptions& options, const Stop& stop)
+{
+    BOOST_OUTCOME_TRY(check_names(options));
+    tell_what_changes_the_revision(options);
+    return Publication{options, stop}.run();
+}
+
+}  // namespace shoal::seeder
