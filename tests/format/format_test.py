@@ -12,6 +12,7 @@ import tempfile
 import trees
 from compute_revision import Revision, check_with_libtorrent, read_tree
 
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "format.md"
 GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
 
 
@@ -35,6 +36,14 @@ def differences(who, expected, found):
 
 def of_golden(case, revision):
     yield from differences(f"{case}: Python against tests/golden", read_files(GOLDEN / case), outputs(revision))
+
+
+def of_document(case, revision):
+    """What the document says of its example."""
+    said = DOCUMENT.read_text()
+    facts = [revision.manifest.decode(), revision.summary()["revision"], revision.info_hash(), revision.summary()["layers_sha256"],
+             f"The manifest, {len(revision.manifest)} bytes", *(digest.hex() for _, layer, _ in revision.swarm.values() for digest in layer)]
+    yield from (f"docs/format.md lacks: {fact}" for fact in facts if case == "example" and fact not in said)
 
 
 def of_cpp(case, revision, tool):
@@ -74,6 +83,7 @@ def main(mode, *tool):
         revision = Revision(dict(sorted(tree().items())), **options)
         troubles += compare(case, revision, *tool)
         troubles += of_golden(case, revision)
+        troubles += of_document(case, revision)
     print("\n".join(troubles) or f"{len(trees.CASES)} trees agree")
     return bool(troubles)
 

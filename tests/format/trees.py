@@ -51,8 +51,14 @@ def empty():
     return {b"nothing": b"", b"still/nothing": b""}
 
 
+def example():
+    """The one of docs/format.md."""
+    return {b"a-b": b"hello\n", b"a/b": b"shoal\n", b"empty": b"", b"zeros": bytes(300_000)}
+
+
 # name: (tree, options of Revision)
 CASES = {
+    "example": (example, {"model": "example"}),
     "few": (few, {"model": "few"}),
     "provenance": (few, {"model": "meta-llama/Llama-3.1-8B", "data_version": "2026-01", "transform_version": "fp8 \u00e9\n", "piece_size": 1 << 20,
                          "annotations": (("org.example/owner", "a \"b\" \\ \u20ac"), ("Z", ""), ("a", "1"))}),

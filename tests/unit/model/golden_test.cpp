@@ -58,8 +58,8 @@ TEST_P(Golden, TorrentIsDerivedToTheByte)
     EXPECT_EQ(to_hex(info_hash(layout, revision)) + "\n", read(directory / "info_hash"));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Vectors, Golden, ::testing::Values("few", "provenance", "names", "packs", "pack_cut", "twins", "empty"), [](const auto& vector) { return vector.param; });
+INSTANTIATE_TEST_SUITE_P(Vectors, Golden, ::testing::Values("example", "few", "provenance", "names", "packs", "pack_cut", "twins", "empty"),
+    [](const auto& vector) { return vector.param; });
 
 }  // namespace
 }  // namespace shoal::model
