@@ -48,10 +48,11 @@ def of_document(case, revision):
 
 def of_cpp(case, revision, tool):
     """The tree goes through the filesystem, so both read it for themselves."""
-    tree, options = trees.CASES[case]
+    make_tree, options = trees.CASES[case]
+    tree = make_tree()
     with tempfile.TemporaryDirectory() as root, tempfile.TemporaryDirectory() as out:
-        trees.write(tree(), root)
-        if read_tree(root) != dict(sorted(tree().items())):
+        trees.write(tree, root)
+        if read_tree(root) != dict(sorted(tree.items())):
             yield f"{case}: the tree did not survive the filesystem"
         arguments = [options["model"], str(options.get("piece_size", 0)), options.get("data_version", ""), options.get("transform_version", "")]
         subprocess.run([tool, root, out, *arguments, *("=".join(pair) for pair in options.get("annotations", ()))], check=True)
