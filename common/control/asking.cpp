@@ -69,7 +69,7 @@ void Asking::next()
         return ask(place);
     }
     if (!untried_.empty() || !asked_.empty()) return;
-    wait_ = loop_.after(std::min(retry_delay(++rounds_, random_), longest_pause), [this] { round(); });
+    wait_ = loop_.after(retry_delay(++rounds_, longest_pause, random_), [this] { round(); });
 }
 
 void Asking::ask(const Place& place)

@@ -38,7 +38,8 @@ struct TrackerState {
 class Client {
 public:
     // `trackers`: URLs. Names are resolved again every 10 s; trackers with one tracker id count once.
-    // Beats as told by the replies, jittered by a fifth; a tracker that does not answer is tried again after 0.5 s to 10 s, jittered.
+    // Beats as told by the replies, jittered by a fifth; a tracker that does not answer is tried again after 0.5 s, doubled up to one
+    // and a half beats (10 s at most), jittered.
     Client(net::Loop& loop, std::vector<std::string> trackers, View& view);
     ~Client();
     Client(const Client&) = delete;

@@ -65,7 +65,7 @@ void Directory::heard(Name& name, const Result<std::vector<std::string>>& addres
     name.failures = addresses ? 0 : name.failures + 1;
     name.cause = addresses ? "" : addresses.error().message;
     if (addresses) name.addresses = addresses.value();
-    const Duration wait = addresses || !name.addresses.empty() ? jittered(ask_again, random_) : retry_delay(name.failures, random_);
+    const Duration wait = addresses || !name.addresses.empty() ? jittered(ask_again, random_) : retry_delay(name.failures, ask_again, random_);
     name.timer = loop_.after(wait, [this, &name] { ask(name); });
     changed_();
 }

@@ -138,6 +138,12 @@ Duration Link::wait_after(const Flight& flight, const wire::Reply& reply)
     return std::max(wait, last_sent_ + least_gap - now);
 }
 
+// Less than two beats, within which a tracker that is back knows all again.
+Duration Link::longest_retry() const
+{
+    return std::clamp<Duration>(beat_ + beat_ / 2, 1s, 10s);
+}
+
 void Link::failed(std::uint64_t sequence, const Place& place, const std::string& cause)
 {
     told_.failed(sequence);
@@ -147,7 +153,7 @@ void Link::failed(std::uint64_t sequence, const Place& place, const std::string&
     std::rotate(places_.begin(), places_.begin() + 1, places_.end());
     ++failures_;
     const bool others = failures_ < places_.size();  // not all have been tried
-    next_in(others ? jittered(least_gap, random_) : retry_delay(failures_ - static_cast<unsigned>(places_.size()) + 1, random_));
+    next_in(others ? jittered(least_gap, random_) : retry_delay(failures_ - static_cast<unsigned>(places_.size()) + 1, longest_retry(), random_));
 }
 
 void Link::add(const Place& place)

@@ -61,6 +61,7 @@ private:
     void failed(std::uint64_t sequence, const Place& place, const std::string& cause);
     void next_in(Duration wait);
     [[nodiscard]] Duration wait_after(const Flight& flight, const wire::Reply& reply);
+    [[nodiscard]] Duration longest_retry() const;
     [[nodiscard]] const Place& pick();
 
     net::Loop& loop_;

@@ -15,10 +15,9 @@ inline Duration jittered(Duration wait, Random& random)
     return std::chrono::duration_cast<Duration>(wait * factor(random));
 }
 
-// After the first failure, the second, ...: 0.5 s, doubled up to 10 s, jittered but never above.
-inline Duration retry_delay(unsigned failures, Random& random)
+// After the first failure, the second, ...: 0.5 s, doubled up to `longest`, jittered but never above it.
+inline Duration retry_delay(unsigned failures, Duration longest, Random& random)
 {
-    constexpr Duration longest = std::chrono::seconds{10};
     const Duration doubled = std::chrono::milliseconds{500} * (1LL << std::min(failures - 1, 5U));
     return std::min(jittered(std::min(doubled, longest), random), longest);
 }

@@ -1,4 +1,4 @@
-#include "common/net/http.hpp"
+#include "common/net/http_text.hpp"
 #include "common/net/loop_impl.hpp"
 
 #include <utility>  // boost 1.74's awaitable.hpp lacks it
@@ -36,13 +36,6 @@ using boost::system::error_code;
 constexpr std::size_t max_idle = 64;  // connections kept; the oldest goes first
 constexpr Duration idle_time = std::chrono::seconds{30};
 constexpr std::uint32_t max_reply_header = 16U << 10U;
-
-std::string lower(beast::string_view text)
-{
-    std::string result{text};
-    for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return result;
-}
 
 std::string authority(const ClientRequest& request)
 {
@@ -216,7 +209,8 @@ private:
         if (!ec) co_await http::async_read(*stream_, buffer, parser, asio::redirect_error(asio::use_awaitable, ec));
         if (ec) co_return ec;
         response_.status = static_cast<int>(parser.get().result_int());
-        for (const auto& field : parser.get()) response_.headers.insert_or_assign(lower(field.name_string()), std::string{field.value()});
+        for (const auto& field : parser.get())
+            response_.headers.insert_or_assign(lower({field.name_string().data(), field.name_string().size()}), std::string{field.value()});
         response_.body = std::move(parser.get().body());
         if (parser.keep_alive() && buffer.size() == 0 && done_) client_->keep(authority(request_), std::move(stream_));
         co_return ec;

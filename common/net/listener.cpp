@@ -2,6 +2,9 @@
 
 #include <boost/asio/ip/v6_only.hpp>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -79,6 +82,14 @@ Result<tcp::acceptor> open_listener(asio::io_context& io, const std::string& end
     const auto address = asio::ip::make_address(wanted.value().address, ec);
     if (ec) return failure(Errc::invalid, "listen: '" + endpoint + "': '" + wanted.value().address + "' is not an address");
     return opened(io, {address, port}, Stack::single);
+}
+
+void allow_descriptors(std::size_t count)
+{
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= count) return;
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, count);
+    static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 std::string text_of(const asio::ip::address& address)

@@ -104,17 +104,18 @@ TEST(Neighbourhood, DoesNotBelieveAYoungTrackerThatNobodyWantsIt)
     EXPECT_EQ(all.wanting(llama), 2U);
 }
 
-TEST(Retry, WaitsFromHalfASecondToTen_AndNeverTwoAlike)
+TEST(Retry, WaitsFromHalfASecondToTheLongest_AndNeverTwoAlike)
 {
     Random random{1};
     for (unsigned failures = 1; failures < 100; ++failures) {
-        const Duration wait = retry_delay(failures, random);
+        const Duration wait = retry_delay(failures, 10s, random);
         EXPECT_GE(wait, 400ms);
         EXPECT_LE(wait, 10s);
         EXPECT_TRUE(failures > 1 || wait <= 600ms);
         EXPECT_TRUE(failures < 10 || wait >= 8s);
     }
-    EXPECT_NE(retry_delay(3, random), retry_delay(3, random));
+    EXPECT_NE(retry_delay(3, 10s, random), retry_delay(3, 10s, random));
+    EXPECT_LE(retry_delay(9, 1s, random), 1s);
 }
 
 TEST(Problem, GivesItsDetailElseItsTitle)
