@@ -101,7 +101,7 @@ private:
 
     Result<void> look_at(const std::string& key, const std::function<void(const objectstore::PublishedRevision&)>& look) const
     {
-        const auto id = id_from_hex<RevisionId>(std::string_view{key}.substr(9, 64));
+        const auto id = id_from_hex<RevisionId>(std::string_view{key}.substr(std::string_view{manifests_prefix}.size(), 64));
         if (!id || objectstore::manifest_key(id.value()) != key)
             return failure(Errc::integrity, "cannot tell which blobs are shared: " + store_.url() + " key '" + model::printable(key) + "' is no manifest",
                 "remove that object");
