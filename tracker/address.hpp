@@ -22,6 +22,13 @@ std::optional<Address> parse_address(std::string_view text);
 std::string to_string(const Address& address);
 std::string endpoint(const Address& address, std::uint16_t port);  // "10.0.0.1:6881", "[fd00::1]:6881"
 
+struct Endpoint {
+    Address address;
+    std::uint16_t port = 0;
+    auto operator<=>(const Endpoint&) const = default;
+};
+std::optional<Endpoint> parse_endpoint(std::string_view text);  // what endpoint() prints
+
 struct AddressRange {
     Address base;
     unsigned bits = 128;  // of base.bytes

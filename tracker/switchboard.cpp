@@ -54,7 +54,12 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     return Answer::may_wait;
 }
 
-wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now)
+void Switchboard::told(const PeerId& peer, TimePoint now)
+{
+    if (roster_.find(peer) != nullptr) news_.answered(peer, now);
+}
+
+wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
 {
     wire::Reply reply = blank(now);
     const Member* member = roster_.find(peer);
@@ -62,7 +67,6 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now)
         reply.need_full = true;
         return reply;
     }
-    news_.answered(peer, now);
     reply.zone = member->place.zone;
     reply.rack = member->place.rack;
     reply.warning = roster_.warning(peer, now);

@@ -44,8 +44,9 @@ public:
 
     enum class Answer { now, may_wait };  // a refusal, a question for a full beat and a farewell do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
-    // All that the process must know now; it counts as told.
-    wire::Reply reply(const PeerId& peer, TimePoint now);
+    // All that the process must know now.
+    [[nodiscard]] wire::Reply reply(const PeerId& peer, TimePoint now) const;
+    void told(const PeerId& peer, TimePoint now);  // it has had that reply
     void hold(const PeerId& peer, TimePoint until, TimePoint now);
     [[nodiscard]] std::optional<TimePoint> next_release() const { return news_.next(); }
     [[nodiscard]] std::vector<PeerId> release(TimePoint now);  // whose held reply is due
