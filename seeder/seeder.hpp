@@ -54,6 +54,7 @@ private:
     void on_events();
     void on_storage_failed(const swarm::StorageFailed& failed);
     void count_traffic();
+    void count_traffic(const ServedRevision& served);
 
     net::Loop& loop_;
     ServeOptions options_;
@@ -66,6 +67,7 @@ private:
     control::Neighbourhood neighbourhood_;
     std::map<RevisionId, ServedRevision> served_;  // in the swarm
     Traffic traffic_;
+    RevisionId counted_;  // last
     TrackerVoice voice_;
     std::shared_ptr<std::atomic<bool>> notified_;  // on_events() is on its way
     std::unique_ptr<swarm::Session> session_;
