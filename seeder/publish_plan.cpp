@@ -1,6 +1,7 @@
 #include "seeder/publish_plan.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace shoal::seeder {
 namespace {
@@ -13,9 +14,10 @@ bool same(const objectstore::Location& a, const objectstore::Location& b)
 
 void plan_blobs(const model::Layout& layout, const StoreFacts& facts, PublishPlan& plan)
 {
+    std::set<Digest> planned;  // equal files are one blob
     for (std::uint32_t i = 0; i < layout.files().size(); ++i) {
         const std::uint64_t size = layout.files()[i].size;
-        if (facts.blobs[i] == size) continue;
+        if (facts.blobs[i] == size || !planned.insert(layout.files()[i].pieces_root).second) continue;
         plan.upload.push_back({i});
         plan.upload_bytes += size;
         if (facts.blobs[i]) plan.replace.push_back({i});

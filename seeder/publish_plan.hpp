@@ -27,7 +27,7 @@ struct StoreFacts {
 };
 
 struct PublishPlan {
-    std::vector<SwarmFileIndex> upload;   // blobs that the store lacks
+    std::vector<SwarmFileIndex> upload;   // blobs that the store lacks, each once
     std::vector<SwarmFileIndex> replace;  // of these, those of a wrong size, which are in the way
     std::uint64_t upload_bytes = 0;
     std::optional<objectstore::Location> location;  // to be written

@@ -136,7 +136,8 @@ private:
             return;
         }
         if (const auto storable = model::check_path(path); !storable) {
-            complain(path, "cannot be stored (" + storable.error().message + ")");
+            const std::string& message = storable.error().message;  // "…: '<path>': <why>"
+            complain(path, "cannot be stored: " + message.substr(std::min(message.rfind("': "), message.size() - 3) + 3));
             return;
         }
         files::FileState state;
