@@ -51,12 +51,14 @@ bool says_incomplete(const Json& answer)
 
 UnsharedBlobs::UnsharedBlobs(const model::Manifest& removed)
 {
-    for (const model::SwarmFile& file : model::Layout{removed}.files()) roots_.insert(file.pieces_root);
+    const model::Layout layout{removed};
+    for (const model::SwarmFile& file : layout.files()) roots_.insert(file.pieces_root);
 }
 
 void UnsharedBlobs::keep(const model::Manifest& other)
 {
-    for (const model::SwarmFile& file : model::Layout{other}.files()) roots_.erase(file.pieces_root);
+    const model::Layout layout{other};
+    for (const model::SwarmFile& file : layout.files()) roots_.erase(file.pieces_root);
 }
 
 bool UnsharedBlobs::concerns(const model::Manifest& other) const

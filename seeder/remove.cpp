@@ -159,7 +159,8 @@ private:
     {
         const auto location = objectstore::load_location(store_, other);
         if (!location || !location.value().root.empty()) return false;
-        for (const model::SwarmFile& file : model::Layout{other.manifest}.files()) {
+        const model::Layout layout{other.manifest};
+        for (const model::SwarmFile& file : layout.files()) {
             const auto blob = store_.head(objectstore::blob_key(file.pieces_root));
             if (!blob && blob.error().code == Errc::not_found) return true;
         }
