@@ -51,6 +51,8 @@ void Api::get(const net::Request& request, const net::Respond& respond)
         nodes(request, parts, respond);
     else if (parts[0] == "transfers" && parts.size() == 1)
         transfers(request, respond);
+    else if (parts[0] == "events" && parts.size() == 1)
+        events(request, respond);
     else
         respond(problem(404, "Not found", "no such page: " + request.path.substr(0, 200)));
 }

@@ -39,6 +39,7 @@ private:
     [[nodiscard]] nlohmann::json status() const;
     void nodes(const net::Request& request, const Segments& path, const net::Respond& respond);
     [[nodiscard]] nlohmann::json node(const std::string& name, const std::vector<const Member*>& members) const;
+    void events(const net::Request& request, const net::Respond& respond) const;
     void transfers(const net::Request& request, const net::Respond& respond) const;
 
     Switchboard& board_;

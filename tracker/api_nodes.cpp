@@ -1,4 +1,4 @@
-// /api/v1/status, nodes and transfers: who is there and what moves.
+// /api/v1/status, nodes, transfers and events: who is there, what moves and what happened.
 #include "tracker/api.hpp"
 #include "tracker/http_answers.hpp"
 #include "tracker/live_view.hpp"
@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace shoal::tracker {
@@ -113,6 +114,30 @@ void Api::transfers(const net::Request& request, const net::Respond& respond) co
         list.push_back(std::move(entry));
     }
     respond(json_answer({{"transfers", std::move(list)}, {"next", shown.next}, {"complete_picture", !board_.young(now_())}}));
+}
+
+// Oldest first; the cursor is the number of the last one seen.
+void Api::events(const net::Request& request, const net::Respond& respond) const
+{
+    const auto page = page_of(request);
+    if (!page) {
+        respond(problem(page.error()));
+        return;
+    }
+    const std::uint64_t seen = std::strtoull(page.value().cursor.c_str(), nullptr, 10);
+    json list = json::array();
+    std::string next;
+    for (const Happening& each : board_.journal().happenings()) {
+        if (each.number <= seen) continue;
+        if (list.size() == page.value().limit) break;
+        const auto ago = std::chrono::duration_cast<std::chrono::milliseconds>(now_() - each.at).count();
+        json entry{
+            {"number", each.number}, {"event", each.what}, {"seconds_ago", static_cast<double>(ago) / 1000}, {"peer", to_hex(each.peer)}, {"node", each.node}};
+        if (!each.revision.is_zero()) entry.update({{"model", each.model}, {"revision", to_string(each.revision)}, {"trouble", each.trouble}});
+        list.push_back(std::move(entry));
+        next = std::to_string(each.number);
+    }
+    respond(json_answer({{"events", std::move(list)}, {"next", next}}));
 }
 
 }  // namespace shoal::tracker

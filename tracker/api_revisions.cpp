@@ -30,6 +30,18 @@ json describe_holder(const Member& member, const wire::Holding& holding)
         {"rate", holding.rate}, {"trouble", holding.trouble}};
 }
 
+// Keys of a sorted list: those that lack part first, so that the first page shows whether it is in use.
+std::vector<std::string> holder_keys(const Roster& roster, const RevisionId& revision, const Swarm& swarm)
+{
+    std::vector<std::string> keys;
+    for (const PeerId& peer : swarm.members) {
+        const wire::Holding* holding = roster.find(peer, revision);
+        if (holding != nullptr) keys.push_back((is_lacking(holding->state) ? "0-" : "1-") + to_hex(peer));
+    }
+    std::sort(keys.begin(), keys.end());
+    return keys;
+}
+
 }  // namespace
 
 void Api::revisions(const net::Request& request, const Segments& path, const net::Respond& respond)
@@ -56,10 +68,14 @@ void Api::revisions(const net::Request& request, const Segments& path, const net
 void Api::revision(const RevisionId& revision, const Page& page, const net::Respond& respond)
 {
     library_.summary(revision, [this, revision, page, respond](const Result<std::shared_ptr<const Summary>>& summary) {
-        if (summary || board_.swarms().contains(revision))
-            respond(json_answer(describe(revision, summary ? summary.value().get() : nullptr, page)));
-        else
+        const bool damaged = !summary && summary.error().code == Errc::integrity;  // who holds it matters all the same
+        if (!summary && !damaged && !board_.swarms().contains(revision)) {
             respond(problem(summary.error()));
+            return;
+        }
+        json said = describe(revision, summary ? summary.value().get() : nullptr, page);
+        if (!summary) said["trouble"] = summary.error().text();
+        respond(json_answer(said));
     });
 }
 
@@ -74,7 +90,7 @@ void Api::torrent(const RevisionId& revision, const std::string& host, const net
             respond(problem(summary.error()));
             return;
         }
-        stock_.know(summary.value()->info_hash, revision);
+        stock_.know(*summary.value(), revision);
         library_.torrent(revision, [host, respond](const Result<std::shared_ptr<const std::string>>& torrent) {
             if (!torrent) {
                 respond(problem(torrent.error()));
@@ -113,12 +129,9 @@ json Api::describe(const RevisionId& revision, const Summary* summary, const Pag
     json holders = json::array();
     Slice shown;
     if (swarm != board_.swarms().end()) {
-        std::vector<std::string> keys;
-        for (const PeerId& peer : swarm->second.members) keys.push_back(to_hex(peer));
-        std::sort(keys.begin(), keys.end());
-        shown = slice(keys, page);
+        shown = slice(holder_keys(board_.roster(), revision, swarm->second), page);
         for (const std::string& key : shown.keys) {
-            const PeerId peer = id_from_hex<PeerId>(key).value();
+            const PeerId peer = id_from_hex<PeerId>(std::string_view{key}.substr(2)).value();
             holders.push_back(describe_holder(*board_.roster().find(peer), *board_.roster().find(peer, revision)));
         }
     }

@@ -77,6 +77,12 @@ std::vector<Handout::Link> Handout::neighbours(const PeerId& peer) const
     return links;
 }
 
+bool Handout::lacks(const PeerId& peer) const
+{
+    const auto known = slots_.find(peer);
+    return known != slots_.end() && lacking_.all.contains(known->second);
+}
+
 std::vector<Handout::Change> Handout::take_changes()
 {
     std::vector<Change> changes;

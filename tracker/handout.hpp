@@ -61,6 +61,7 @@ public:
     void refresh(const PeerId& peer);  // its address or key changed: its neighbours must be told
 
     [[nodiscard]] std::vector<Link> neighbours(const PeerId& peer) const;
+    [[nodiscard]] bool lacks(const PeerId& peer) const;  // it is a peer here and has not all
     [[nodiscard]] std::size_t size() const { return slots_.size(); }
     [[nodiscard]] std::size_t lacking() const { return lacking_.all.size(); }  // peers that have not all of it
     [[nodiscard]] std::size_t seeders() const { return seeders_.size(); }

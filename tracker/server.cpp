@@ -108,6 +108,8 @@ void Server::probe_store()
         if (answered.has_value() != store_answers_.has_value())
             obs::log(answered ? obs::Level::info : obs::Level::warning, answered ? "the store answers" : answered.error().message, {});
         store_answers_ = answered;
+        const bool final = answered || answered.error().code == Errc::not_found || answered.error().code == Errc::not_allowed;  // others may pass
+        if (final && first_answer_) std::exchange(first_answer_, nullptr)(answered);
     });
 }
 

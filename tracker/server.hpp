@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace shoal::tracker {
 
@@ -37,6 +38,7 @@ public:
     static Result<std::unique_ptr<Server>> open(net::Loop& loop, objectstore::ObjectStore& store, ServerOptions options);
 
     [[nodiscard]] std::string endpoint() const { return http_->endpoint(); }
+    void when_ready(std::function<void(const Result<void>&)> done) { first_answer_ = std::move(done); }  // the store's first answer: served, or what is wrong
     void tick();  // what time alone brings: processes gone silent, held replies that are due. Comes by itself four times a second
 
 private:
@@ -55,6 +57,7 @@ private:
     Api api_;
     Gauges gauges_;
     Result<void> store_answers_;
+    std::function<void(const Result<void>&)> first_answer_;
     net::Handle ticks_, probes_;
     std::unique_ptr<net::HttpServer> http_;
 };

@@ -68,6 +68,12 @@ net::Response StockRoutes::refusal()
     return problem(403, "Not allowed", "this swarm admits only its members; start the tracker, the seeders and the peers with --allow-stock-clients");
 }
 
+void StockRoutes::know(const Summary& summary, const RevisionId& revision)
+{
+    announces_.know(summary.info_hash, revision);
+    models_[revision] = summary.model;
+}
+
 void StockRoutes::announce(const net::Request& request, const net::Respond& respond)
 {
     if (!allowed()) {
@@ -104,7 +110,7 @@ void StockRoutes::take(const net::Request& request, const RevisionId& revision, 
         const Stranger client{id_of(peer_id), endpoint(*address, static_cast<std::uint16_t>(port)), number(request, "left", 1) == 0};
         announces_.announce(revision, client, now_());
     }
-    board_.set_strangers(revision, {}, announces_.of(revision), now_());
+    board_.set_strangers(revision, models_[revision], announces_.of(revision), now_());
 }
 
 void StockRoutes::scrape(const net::Request& request, const net::Respond& respond)
@@ -125,14 +131,14 @@ void StockRoutes::scrape(const net::Request& request, const net::Respond& respon
 void StockRoutes::tick()
 {
     if (!allowed()) return;
-    for (const RevisionId& revision : announces_.expire(now_())) board_.set_strangers(revision, {}, announces_.of(revision), now_());
+    for (const RevisionId& revision : announces_.expire(now_())) board_.set_strangers(revision, models_[revision], announces_.of(revision), now_());
     for (const auto& [revision, swarm] : board_.swarms()) {
-        if (!learnt_.insert(revision).second) continue;
+        if (!asked_.insert(revision).second) continue;
         library_.summary(revision, [this, revision = revision](const Result<std::shared_ptr<const Summary>>& summary) {
             if (summary)
-                know(summary.value()->info_hash, revision);
+                know(*summary.value(), revision);
             else
-                learnt_.erase(revision);
+                asked_.erase(revision);
         });
     }
 }

@@ -8,7 +8,7 @@
 #include "tracker/switchboard.hpp"
 
 #include <functional>
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ public:
     [[nodiscard]] bool allowed() const { return policy_ == StockClients::allowed; }
     void announce(const net::Request& request, const net::Respond& respond);
     void scrape(const net::Request& request, const net::Respond& respond);
-    void know(const InfoHash& hash, const RevisionId& revision) { announces_.know(hash, revision); }  // its torrent has been handed out
-    void tick();  // forgets clients that are silent; learns the info hashes of live swarms
+    void know(const Summary& summary, const RevisionId& revision);  // its torrent has been handed out, or it is live
+    void tick();                                                    // forgets clients that are silent; learns the info hashes of live swarms
 
     static net::Response refusal();
 
@@ -39,8 +39,9 @@ private:
     std::function<void()> told_;  // held replies may be due
     std::function<TimePoint()> now_;
     Announces announces_;
-    std::set<RevisionId> learnt_;  // whose info hash was asked for
-    std::size_t turn_ = 0;         // who is handed out first goes round
+    std::map<RevisionId, std::string> models_;  // of known revisions
+    std::set<RevisionId> asked_;                // whose summary was asked for
+    std::size_t turn_ = 0;                      // who is handed out first goes round
     Library& library_;
 };
 

@@ -33,7 +33,10 @@ Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, T
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
 {
+    const bool known = roster_.find(beat.peer) != nullptr;
     Taken taken = roster_.take(beat, remote, topology_.find(beat.node, parse_address(remote)), now);
+    if (!known && taken.kind == Taken::Kind::taken) record("joined", beat.peer, beat.node, now);
+    if (known && taken.kind == Taken::Kind::left) record("left", beat.peer, beat.node, now);
     settle(taken.touched, taken.gone, now);
     reply = blank(now);
     reply.need_full = taken.kind == Taken::Kind::need_full;
@@ -98,6 +101,7 @@ std::vector<PeerId> Switchboard::release(TimePoint now)
 std::vector<PeerId> Switchboard::expire(TimePoint now)
 {
     const Expired expired = roster_.expire(now);
+    for (const PeerId& peer : expired.gone) record("silent", peer, {}, now);
     settle(expired.touched, expired.gone, now);
     return expired.gone;
 }
@@ -147,17 +151,36 @@ void Switchboard::settle(Swarm& swarm, const Touched& touched, TimePoint now)
 void Switchboard::join(Swarm& swarm, const Member& member, const wire::Holding& holding, TimePoint now)
 {
     swarm.members.insert(member.id());
+    const bool lacked = swarm.handout.lacks(member.id());
     const bool complete = holding.state == wire::HoldState::held;
     const bool takes_part = member.is_seeder() ? complete : holding.state != wire::HoldState::withdrawn;
     if (takes_part)
         swarm.handout.put(member.id(), {member.beat.role, complete, member.dialable, member.place, holding.bytes_have}, now, random_);
     else
         swarm.handout.remove(member.id(), random_);
-    if (!member.is_seeder() || holding.state != wire::HoldState::withdrawn) {
+    if (lacked && complete) record("fetched", member.id(), member.beat.node, now, &holding);
+    if (member.is_seeder() && holding.state == wire::HoldState::withdrawn)
+        withdraw(swarm, member, holding, now);
+    else
         swarm.withdrawn.erase(member.id());
-    } else if (swarm.withdrawn.insert(member.id()).second) {
-        for (const PeerId& other : swarm.members) news_.tell(other, Urgency::urgent, now);
+}
+
+void Switchboard::withdraw(Swarm& swarm, const Member& seeder, const wire::Holding& holding, TimePoint now)
+{
+    if (!swarm.withdrawn.insert(seeder.id()).second) return;
+    for (const PeerId& other : swarm.members) news_.tell(other, Urgency::urgent, now);
+    record("withdrawn", seeder.id(), seeder.beat.node, now, &holding);
+}
+
+void Switchboard::record(const char* what, const PeerId& peer, const std::string& node, TimePoint now, const wire::Holding* holding)
+{
+    Happening happening{.number = 0, .at = now, .what = what, .peer = peer, .node = node, .model = {}, .revision = {}, .trouble = {}};
+    if (holding != nullptr) {
+        happening.model = holding->model;
+        happening.revision = holding->revision;
+        happening.trouble = holding->trouble;
     }
+    journal_.add(std::move(happening));
 }
 
 void Switchboard::leave(Swarm& swarm, const PeerId& peer)

@@ -7,6 +7,7 @@
 #include "common/core/random.hpp"
 #include "common/wire/beat.hpp"
 #include "tracker/handout.hpp"
+#include "tracker/journal.hpp"
 #include "tracker/news.hpp"
 #include "tracker/roster.hpp"
 #include "tracker/topology.hpp"
@@ -59,6 +60,7 @@ public:
     [[nodiscard]] bool young(TimePoint now) const { return now - started_ < 2 * beat_; }
     [[nodiscard]] const Roster& roster() const { return roster_; }
     [[nodiscard]] const std::map<RevisionId, Swarm>& swarms() const { return swarms_; }
+    [[nodiscard]] const Journal& journal() const { return journal_; }
     [[nodiscard]] std::size_t waiting() const { return news_.waiting(); }
 
 private:
@@ -66,6 +68,8 @@ private:
     void settle(Swarm& swarm, const Touched& touched, TimePoint now);
     void join(Swarm& swarm, const Member& member, const wire::Holding& holding, TimePoint now);
     void leave(Swarm& swarm, const PeerId& peer);
+    void withdraw(Swarm& swarm, const Member& seeder, const wire::Holding& holding, TimePoint now);
+    void record(const char* what, const PeerId& peer, const std::string& node, TimePoint now, const wire::Holding* holding = nullptr);
     void announce_changes(const RevisionId& revision, Swarm& swarm, std::size_t wanted_before, TimePoint now);
     void hear_received(const Member& member, const wire::Beat& beat, TimePoint now);
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
@@ -82,6 +86,7 @@ private:
     News news_;
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
+    Journal journal_;
 };
 
 }  // namespace shoal::tracker

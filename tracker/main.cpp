@@ -1,0 +1,18 @@
+// shoal-tracker: who holds and wants what, and who should talk to whom.
+#include "common/cli/options.hpp"
+#include "tracker/options.hpp"
+#include "tracker/serve.hpp"
+
+#include <csignal>
+#include <exception>
+
+int main(int argc, char** argv)
+{
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        const auto line = shoal::tracker::parse_command_line(argc, argv);
+        return line.run ? shoal::tracker::serve(line.serve) : line.exit_code;
+    } catch (const std::exception& error) {
+        return shoal::cli::report("shoal-tracker", {shoal::Errc::internal, std::string{"internal error: "} + error.what(), "please report it"});
+    }
+}

@@ -1,0 +1,47 @@
+#include "tracker/options.hpp"
+
+#include "common/cli/options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace shoal::tracker {
+namespace {
+
+constexpr const char* program = "shoal-tracker";
+constexpr std::chrono::milliseconds least_beat{200};
+constexpr std::chrono::milliseconds most_beat{60'000};
+
+void add_serve(CLI::App& app, ServeOptions& options)
+{
+    CLI::App& serve = *app.add_subcommand("serve", "Know who holds and wants what, and introduce them to each other");
+    serve.add_option("--store", options.store, "Object store, file:///directory")->option_text("URL")->required();
+    serve.add_option("--listen", options.listen, "HTTP address")->option_text("[ADDR]:PORT (default :8080)");
+    cli::add_duration(serve, "--beat", options.beat, "How often processes report, 200ms to 60s; gone after two that are missed")
+        ->option_text("DURATION (default 3s)");
+    serve.add_option("--topology", options.topology, "Lines of '<address range or node name> <zone> [<rack>]', for nodes that do not say it themselves")
+        ->option_text("FILE");
+    serve.add_flag("--allow-stock-clients", options.allow_stock_clients, "Let plain BitTorrent clients take part: announce, scrape, torrents");
+    serve.footer("Examples:\n"
+                 "  shoal-tracker serve --store file:///srv/models\n"
+                 "  shoal-tracker serve --store file:///srv/models --listen 127.0.0.1:8080 --topology /etc/shoal/topology");
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv)
+{
+    CommandLine line;
+    CLI::App app{"shoal-tracker: who holds what, who wants it, who should talk to whom"};
+    app.require_subcommand(1);
+    cli::add_common(app, program);
+    add_serve(app, line.serve);
+    const auto parsed = cli::parse(app, program, argc, argv);
+    line.run = parsed.run;
+    line.exit_code = parsed.exit_code;
+    if (!line.run || (line.serve.beat >= least_beat && line.serve.beat <= most_beat)) return line;
+    line.run = false;
+    line.exit_code = cli::report(program, {Errc::invalid, "--beat: out of range", "give 200ms to 60s"});
+    return line;
+}
+
+}  // namespace shoal::tracker
