@@ -1,0 +1,21 @@
+// Who may be connected, and whom to dial. A value.
+#pragma once
+
+#include "common/core/ids.hpp"
+
+#include <string>
+#include <vector>
+
+namespace shoal::swarm {
+
+enum class Kind { peer, seeder };
+
+struct Member {
+    PeerId peer;
+    MemberKey key;
+    bool seeder = false;
+    bool dial = true;
+    std::vector<std::string> endpoints;  // "addr:port"
+};
+
+}  // namespace shoal::swarm

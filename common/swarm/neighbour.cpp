@@ -1,0 +1,248 @@
+#include "common/swarm/neighbour.hpp"
+
+#include "common/crypto/sha256.hpp"
+#include "common/swarm/messages.hpp"
+#include "common/swarm/neighbours.hpp"
+
+#include <libtorrent/bdecode.hpp>
+#include <libtorrent/bitfield.hpp>
+#include <libtorrent/entry.hpp>
+#include <libtorrent/error_code.hpp>
+#include <libtorrent/peer_info.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+namespace shoal::swarm {
+namespace {
+
+constexpr int ticks_for_handshake = 2;
+constexpr int ticks_for_admission = 10;  // a tracker tells the other side within a beat or two
+constexpr std::size_t most_unheeded = 4096;
+// A source that owes blocks and sends nothing: replaced when another could send, and dialled anew when it is the only one.
+constexpr int ticks_of_silence = 6;
+constexpr int ticks_of_silence_alone = 20;
+
+std::uint32_t number(lt::piece_index_t piece)
+{
+    return static_cast<std::uint32_t>(static_cast<int>(piece));
+}
+
+}  // namespace
+
+Neighbour::Neighbour(Neighbours& all, lt::peer_connection_handle connection)
+    : all_{all}, connection_{std::move(connection)}, has_(all.availability().have().size())
+{}
+
+PeerId Neighbour::id() const
+{
+    if (shown_) return shown_->peer;
+    PeerId id;
+    const Digest digest = crypto::sha256(as_bytes(endpoint()));
+    std::memcpy(id.bytes.data(), digest.bytes.data(), PeerId::size);
+    return id;
+}
+
+Direction Neighbour::direction() const
+{
+    return connection_.is_outgoing() ? Direction::dialled : Direction::accepted;
+}
+
+std::string Neighbour::endpoint() const
+{
+    std::ostringstream text;
+    text << connection_.remote();
+    return text.str();
+}
+
+void Neighbour::hang_up()
+{
+    // Counted as a failure, so that libtorrent, which dials all it has ever heard of, lets an endpoint be that is no member's any more.
+    const lt::error_code cause = boost::system::errc::make_error_code(boost::system::errc::permission_denied);
+    connection_.disconnect(cause, lt::operation_t::bittorrent, lt::disconnect_severity_t{std::uint8_t{1}});
+}
+
+void Neighbour::send(const char* bytes, std::size_t size)
+{
+    connection_.send_buffer(bytes, static_cast<int>(size));
+}
+
+// Admission
+
+void Neighbour::add_handshake(lt::entry& handshake)
+{
+    // Who dials in gets no key: see Roster::judge().
+    Shown own = all_.own();
+    if (direction() == Direction::accepted) own.key.reset();
+    write_shown(handshake, own);
+}
+
+bool Neighbour::on_extension_handshake(const lt::bdecode_node& handshake)
+{
+    if (shook_) return true;
+    shook_ = true;
+    shown_ = read_shown(handshake);
+    again_id_ = read_again_id(handshake);
+    judge_again();
+    return true;
+}
+
+void Neighbour::judge_again()
+{
+    if (!shook_ || gone()) return;
+    switch (all_.judge(*this, shown_)) {
+    case Verdict::admitted:
+        if (!admitted_) admit();
+        break;
+    case Verdict::unknown:
+        if (admitted_) hang_up();
+        break;
+    case Verdict::refused: hang_up(); break;
+    }
+}
+
+void Neighbour::admit()
+{
+    if (!all_.welcome(*this)) return hang_up();
+    admitted_ = true;
+    for (std::uint32_t piece = 0; piece < has_.size(); ++piece)
+        if (has_[piece]) all_.availability().added({piece});
+    counted_ = true;
+    for (const lt::peer_request& request : unheeded_) {
+        const auto reject = reject_message(request);
+        send(reject.data(), reject.size());
+    }
+    unheeded_.clear();
+    if (kept_back_ && again_id_ != 0) {
+        const std::string again = again_message(again_id_);
+        send(again.data(), again.size());
+    }
+}
+
+bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
+{
+    if (message != again_id) return false;
+    if (static_cast<int>(body.size()) < length) return true;
+    const std::string bitfield = bitfield_message(all_.availability().have());
+    send(bitfield.data(), bitfield.size());
+    return true;
+}
+
+void Neighbour::on_disconnect(const lt::error_code& /*error*/)
+{
+    set_all(false);
+    admitted_ = false;
+    all_.left(*this);
+}
+
+// What it has
+
+bool Neighbour::hidden()
+{
+    if (!admitted_) kept_back_ = true;
+    return !admitted_;
+}
+
+void Neighbour::set(std::uint32_t piece, bool held)
+{
+    if (piece >= has_.size() || has_[piece] == held) return;
+    has_[piece] = held;
+    held ? ++held_ : --held_;
+    if (!counted_) return;
+    held ? all_.availability().added({piece}) : all_.availability().removed({piece});
+}
+
+void Neighbour::set_all(bool held)
+{
+    for (std::uint32_t piece = 0; piece < has_.size(); ++piece) set(piece, held);
+}
+
+bool Neighbour::on_have(lt::piece_index_t piece)
+{
+    set(number(piece), true);
+    return hidden();
+}
+
+bool Neighbour::on_dont_have(lt::piece_index_t piece)
+{
+    set(number(piece), false);
+    return hidden();
+}
+
+bool Neighbour::on_bitfield(const lt::bitfield& bits)
+{
+    for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
+    return hidden();
+}
+
+bool Neighbour::on_have_all()
+{
+    set_all(true);
+    return hidden();
+}
+
+bool Neighbour::on_have_none()
+{
+    set_all(false);
+    return !admitted_;
+}
+
+bool Neighbour::on_allowed_fast(lt::piece_index_t /*piece*/)
+{
+    return !admitted_;
+}
+
+bool Neighbour::on_suggest(lt::piece_index_t /*piece*/)
+{
+    return !admitted_;
+}
+
+// What is exchanged
+
+bool Neighbour::on_request(const lt::peer_request& request)
+{
+    if (!admitted_) {
+        if (unheeded_.size() < most_unheeded) unheeded_.push_back(request);
+        return true;
+    }
+    all_.asked({number(request.piece)});
+    return false;
+}
+
+bool Neighbour::on_piece(const lt::peer_request& piece, lt::span<const char> /*bytes*/)
+{
+    if (!admitted_) return true;
+    all_.receiving(*this, piece);
+    return false;
+}
+
+void Neighbour::sent_piece(const lt::peer_request& piece)
+{
+    all_.sent(piece);
+}
+
+void Neighbour::tick()
+{
+    ++ticks_;
+    if (admitted_) return watch_silence();
+    if (ticks_ > (shown_ ? ticks_for_admission : ticks_for_handshake) && !connection_.is_connecting()) hang_up();
+}
+
+void Neighbour::watch_silence()
+{
+    lt::peer_info info;
+    connection_.get_peer_info(info);
+    const bool held_back = static_cast<bool>(info.read_state & (lt::peer_info::bw_limit | lt::peer_info::bw_disk));  // by our own limits
+    const bool owes = info.download_queue_length > 0;
+    const bool sends = std::exchange(received_, info.total_download) != info.total_download;
+    silent_ticks_ = owes && !sends && !held_back ? silent_ticks_ + 1 : 0;
+    if (silent_ticks_ >= ticks_of_silence && all_.others_can_send(*this)) {
+        all_.silent(*this);
+        hang_up();
+    } else if (silent_ticks_ >= ticks_of_silence_alone) {
+        hang_up();
+    }
+}
+
+}  // namespace shoal::swarm

@@ -1,0 +1,231 @@
+#include "common/swarm/neighbours.hpp"
+
+#include "common/crypto/block_tree.hpp"
+#include "common/swarm/endpoint.hpp"
+
+#include <libtorrent/peer_info.hpp>
+#include <libtorrent/pex_flags.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace shoal::swarm {
+
+Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
+    std::function<void(PieceIndex)> on_asked)
+    : self_{std::move(self)},
+      revision_{revision},
+      layout_{std::move(layout)},
+      availability_{std::move(availability)},
+      outbox_{outbox},
+      on_asked_{std::move(on_asked)}
+{
+    for (std::uint32_t piece = 0; piece < layout_->pieces(); ++piece) {
+        if (!availability_.wanted({piece})) continue;
+        const std::uint32_t length = layout_->place({piece}).length;
+        bytes_wanted_ += length;
+        if (availability_.have()[piece]) bytes_have_ += length;
+    }
+}
+
+std::shared_ptr<lt::peer_plugin> Neighbours::new_connection(const lt::peer_connection_handle& connection)
+{
+    auto neighbour = std::make_shared<Neighbour>(*this, connection);
+    connections_.insert(neighbour.get());
+    return neighbour;
+}
+
+void Neighbours::left(Neighbour& neighbour)
+{
+    connections_.erase(&neighbour);
+    if (receiving_from_ == &neighbour) receiving_from_ = nullptr;
+}
+
+// Admission
+
+Verdict Neighbours::judge(const Neighbour& neighbour, const std::optional<Shown>& shown) const
+{
+    const TimePoint now = Clock::now();
+    const PeerId id = neighbour.id();
+    if (!shown) return !self_.stock_clients ? Verdict::unknown : roster_.banned(id) ? Verdict::refused : Verdict::admitted;
+    const Verdict verdict = roster_.judge(*shown, neighbour.direction(), now);
+    if (verdict == Verdict::unknown && (self_.stock_clients || (neighbour.admitted() && roster_.members().empty()))) return Verdict::admitted;
+    return verdict;
+}
+
+// Two members that dial each other at once have two connections: both sides keep the one that the lower peer id dialled. Of two in the same direction the
+// newer one stays: the older is what is left of a process that was killed.
+bool Neighbours::welcome(Neighbour& neighbour)
+{
+    if (neighbour.stock()) return true;
+    for (Neighbour* other : connections_) {
+        if (other == &neighbour || !other->admitted() || other->id() != neighbour.id() || other->gone()) continue;
+        const Direction lower_dialled = self_.shown.peer < neighbour.id() ? Direction::dialled : Direction::accepted;
+        if (other->direction() != neighbour.direction() && neighbour.direction() != lower_dialled) return false;
+        other->hang_up();
+        return true;
+    }
+    return true;
+}
+
+void Neighbours::set_members(const std::vector<Member>& members)
+{
+    roster_.assign(members);
+    told_ = true;
+    const std::vector<Neighbour*> all{connections_.begin(), connections_.end()};
+    for (Neighbour* neighbour : all)
+        if (connections_.contains(neighbour)) neighbour->judge_again();
+    dial();
+    start();
+}
+
+void Neighbours::on_files_checked()
+{
+    ready_ = true;
+    start();
+}
+
+// libtorrent opens connections once a second, but at once to those that a paused torrent knows when it is resumed.
+void Neighbours::start()
+{
+    if (started_ || !ready_ || !(told_ || seconds_ > 0 || self_.shown.kind == Kind::seeder)) return;
+    started_ = true;
+    handle_.resume();
+}
+
+void Neighbours::resume()
+{
+    dial();
+    if (started_) handle_.resume();
+}
+
+bool Neighbours::connected(const Member& member) const
+{
+    return std::any_of(connections_.begin(), connections_.end(), [&](const Neighbour* neighbour) {
+        return neighbour->is_to(member.peer) || std::find(member.endpoints.begin(), member.endpoints.end(), neighbour->endpoint()) != member.endpoints.end();
+    });
+}
+
+// Told again and again, libtorrent keeps trying a member that does not answer, every second or two.
+void Neighbours::dial()
+{
+    const TimePoint now = Clock::now();
+    for (const Member& member : roster_.members()) {
+        if (!member.dial || member.endpoints.empty() || member.peer == self_.shown.peer || connected(member)) continue;
+        if (roster_.banned(member.peer) || roster_.left_alone(member.peer, now)) continue;
+        const auto endpoint = parse_endpoint(member.endpoints[dials_ % member.endpoints.size()]);
+        if (endpoint) handle_.connect_peer(*endpoint, lt::peer_info::tracker, lt::pex_lt_v2);
+    }
+    ++dials_;
+}
+
+void Neighbours::second()
+{
+    ++seconds_;
+    start();
+    if (started_) dial();
+    down_.second(from_origin_ + from_peers_);
+    up_.second(sent_);
+}
+
+bool Neighbours::others_can_send(const Neighbour& than) const
+{
+    return std::any_of(connections_.begin(), connections_.end(),
+        [&](const Neighbour* other) { return other != &than && other->admitted() && (other->seeder() || other->complete()); });
+}
+
+void Neighbours::silent(const Neighbour& neighbour)
+{
+    roster_.was_silent(neighbour.id(), Clock::now());
+}
+
+// Blocks and pieces
+
+std::uint32_t Neighbours::payload(const lt::peer_request& block) const
+{
+    const std::uint32_t length = layout_->place({static_cast<std::uint32_t>(static_cast<int>(block.piece))}).length;
+    const auto start = static_cast<std::uint32_t>(block.start);
+    return start >= length ? 0 : std::min(static_cast<std::uint32_t>(block.length), length - start);
+}
+
+void Neighbours::asked(PieceIndex piece)
+{
+    if (on_asked_ && piece.value < layout_->pieces()) on_asked_(piece);
+}
+
+void Neighbours::receiving(const Neighbour& from, const lt::peer_request& block)
+{
+    receiving_from_ = &from;
+    const std::uint32_t bytes = payload(block);
+    (from.seeder() ? from_origin_ : from_peers_) += bytes;
+    if (!from.stock()) received_[from.id()] += bytes;
+}
+
+void Neighbours::sent(const lt::peer_request& block)
+{
+    sent_ += payload(block);
+}
+
+void Neighbours::block_taken(PieceIndex piece, std::uint32_t block)
+{
+    if (receiving_from_ != nullptr) blame_.sent(piece, block, receiving_from_->id());
+}
+
+void Neighbours::piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves)
+{
+    if (!right) outbox_.push(PieceFailed{revision_, piece});
+    for (const PeerId& peer : blame_.judged(piece, right, leaves)) ban(peer);
+}
+
+void Neighbours::ban(const PeerId& peer)
+{
+    roster_.ban(peer);
+    const std::vector<Neighbour*> all{connections_.begin(), connections_.end()};
+    for (Neighbour* neighbour : all) {
+        if (!connections_.contains(neighbour) || neighbour->id() != peer) continue;
+        outbox_.push(PeerBanned{revision_, neighbour->endpoint()});
+        neighbour->hang_up();
+    }
+}
+
+void Neighbours::on_piece_pass(lt::piece_index_t index)
+{
+    const PieceIndex piece{static_cast<std::uint32_t>(static_cast<int>(index))};
+    const bool was_complete = availability_.complete();
+    if (availability_.have()[piece.value]) return;
+    availability_.gained(piece);
+    if (availability_.wanted(piece)) bytes_have_ += layout_->place(piece).length;
+    outbox_.push(PieceVerified{revision_, piece});
+    if (!was_complete && availability_.complete()) outbox_.push(Complete{revision_});
+}
+
+// Numbers
+
+void Neighbours::Rate::second(std::uint64_t total)
+{
+    per_second = (per_second + (total - before)) / 2;
+    before = total;
+}
+
+TorrentStats Neighbours::stats() const
+{
+    TorrentStats stats;
+    stats.bytes_have = bytes_have_;
+    stats.bytes_wanted = bytes_wanted_;
+    stats.from_origin = from_origin_;
+    stats.from_peers = from_peers_;
+    stats.sent = sent_;
+    stats.download_rate = down_.per_second;
+    stats.upload_rate = up_.per_second;
+    stats.pieces_nobody_has = availability_.nobodys();
+    for (const Neighbour* neighbour : connections_) {
+        if (!neighbour->admitted()) continue;
+        ++stats.connections;
+        // A piece that only we hold is one that each of them lacks.
+        if (!neighbour->complete() && availability_.only_ours() > 0) ++stats.needing_us;
+    }
+    stats.received.assign(received_.begin(), received_.end());
+    return stats;
+}
+
+}  // namespace shoal::swarm

@@ -1,0 +1,103 @@
+// A torrent's neighbours: who is admitted, dialled and banned, what they hold and what was exchanged with them. libtorrent's torrent plugin. Network thread.
+#pragma once
+
+#include "common/core/clock.hpp"
+#include "common/model/layout.hpp"
+#include "common/swarm/availability.hpp"
+#include "common/swarm/blame.hpp"
+#include "common/swarm/events.hpp"
+#include "common/swarm/neighbour.hpp"
+#include "common/swarm/outbox.hpp"
+#include "common/swarm/roster.hpp"
+
+#include <libtorrent/extensions.hpp>
+#include <libtorrent/peer_request.hpp>
+#include <libtorrent/torrent_handle.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace shoal::swarm {
+
+// What the neighbours of all torrents of a session have in common.
+struct Self {
+    Shown shown;
+    bool stock_clients = false;
+};
+
+class Neighbours final : public lt::torrent_plugin, public std::enable_shared_from_this<Neighbours> {
+public:
+    Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
+        std::function<void(PieceIndex)> on_asked);
+
+    // From the session
+    void set_handle(lt::torrent_handle handle) { handle_ = std::move(handle); }
+    void set_members(const std::vector<Member>& members);
+    void block_taken(PieceIndex piece, std::uint32_t block);
+    void piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves);
+    void second();  // once a second
+    void resume();  // after it was paused
+    [[nodiscard]] TorrentStats stats() const;
+
+    // From libtorrent
+    std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& connection) override;
+    void on_piece_pass(lt::piece_index_t piece) override;
+    void on_files_checked() override;
+
+    // From a neighbour
+    [[nodiscard]] const Shown& own() const { return self_.shown; }
+    Availability& availability() { return availability_; }
+    [[nodiscard]] Verdict judge(const Neighbour& neighbour, const std::optional<Shown>& shown) const;
+    bool welcome(Neighbour& neighbour);  // false: it is connected already, and that connection stays
+    void left(Neighbour& neighbour);
+    void asked(PieceIndex piece);
+    void receiving(const Neighbour& from, const lt::peer_request& block);
+    void sent(const lt::peer_request& block);
+    [[nodiscard]] bool others_can_send(const Neighbour& than) const;
+    void silent(const Neighbour& neighbour);
+
+private:
+    struct Rate {
+        std::uint64_t before = 0;
+        std::uint64_t per_second = 0;
+        void second(std::uint64_t total);
+    };
+    [[nodiscard]] std::uint32_t payload(const lt::peer_request& block) const;
+    void start();
+    void dial();
+    [[nodiscard]] bool connected(const Member& member) const;
+    void ban(const PeerId& peer);
+
+    Self self_;
+    RevisionId revision_;
+    std::shared_ptr<const model::Layout> layout_;
+    Availability availability_;
+    Outbox& outbox_;
+    std::function<void(PieceIndex)> on_asked_;
+    lt::torrent_handle handle_;
+    Roster roster_;
+    Blame blame_;
+    std::set<Neighbour*> connections_;
+    bool ready_ = false;    // libtorrent is through with what it checks
+    bool started_ = false;  // not paused any more
+    bool told_ = false;     // who the members are
+    int seconds_ = 0;
+    std::uint64_t dials_ = 0;
+    const Neighbour* receiving_from_ = nullptr;  // within one call of libtorrent's
+    std::uint64_t bytes_have_ = 0;
+    std::uint64_t bytes_wanted_ = 0;
+    std::uint64_t from_origin_ = 0;
+    std::uint64_t from_peers_ = 0;
+    std::uint64_t sent_ = 0;
+    Rate down_;
+    Rate up_;
+    std::unordered_map<PeerId, std::uint64_t> received_;
+};
+
+}  // namespace shoal::swarm

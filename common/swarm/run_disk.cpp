@@ -1,0 +1,506 @@
+#include "common/swarm/run_disk.hpp"
+
+#include "common/crypto/block_tree.hpp"
+
+#include <libtorrent/disk_observer.hpp>
+#include <libtorrent/error_code.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace shoal::swarm {
+namespace {
+
+using crypto::block_size;
+constexpr unsigned blocks_in_run = Arena::slot_bytes / block_size;
+static_assert(blocks_in_run == 16);
+constexpr std::size_t most_early = 4;  // incomplete runs written at once to make way
+
+std::uint32_t number(lt::storage_index_t storage)
+{
+    return static_cast<std::uint32_t>(storage);
+}
+
+std::uint32_t number(lt::piece_index_t piece)
+{
+    return static_cast<std::uint32_t>(static_cast<int>(piece));
+}
+
+std::uint16_t bit(unsigned block)
+{
+    return static_cast<std::uint16_t>(1U << block);
+}
+
+// Where the blocks of a set stand side by side: [first, end).
+std::vector<std::pair<unsigned, unsigned>> ranges(unsigned blocks)
+{
+    std::vector<std::pair<unsigned, unsigned>> found;
+    for (unsigned at = 0; at < blocks_in_run;) {
+        const auto gap = static_cast<unsigned>(std::countr_zero(blocks >> at | 1U << blocks_in_run));
+        const unsigned first = at + gap;
+        if (first >= blocks_in_run) break;
+        const unsigned end = first + static_cast<unsigned>(std::countr_one(blocks >> first));
+        found.emplace_back(first, end);
+        at = end;
+    }
+    return found;
+}
+
+// On a disk thread: hashes blocks of a run, and writes them.
+Result<void> hash_and_write(PieceStorage& storage, std::uint32_t piece, std::uint32_t run, ConstBytes bytes, unsigned blocks, std::span<Digest> leaves)
+{
+    for (const auto& [first, end] : ranges(blocks)) {
+        const std::size_t from = first * block_size;
+        const ConstBytes part = bytes.subspan(from, std::min(end * block_size, bytes.size()) - from);
+        crypto::hash_blocks(part, leaves.subspan(first, end - first));
+        BOOST_OUTCOME_TRY(storage.write({piece}, static_cast<std::uint32_t>(run * Arena::slot_bytes + from), part));
+    }
+    return success();
+}
+
+}  // namespace
+
+RunDisk::~RunDisk()
+{
+    network_->close();  // while what is lent can still be given back
+}
+
+RunDisk::RunDisk(std::shared_ptr<NetworkThread> network, DiskSink& sink, std::size_t buffer_bytes, unsigned threads)
+    : Disk{std::move(network), sink, buffer_bytes, threads, ReadUnit::part}, slots_(arena_.slots())
+{}
+
+std::uint32_t RunDisk::run_length(const Torrent& of, const Place& place) const
+{
+    const std::uint64_t from = place.run * Arena::slot_bytes;
+    const std::uint32_t length = of.length(place.piece);
+    return from >= length ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(Arena::slot_bytes, length - from));
+}
+
+RunDisk::Blocks RunDisk::all_blocks(const Torrent& of, const Place& place) const
+{
+    return static_cast<Blocks>((1U << crypto::blocks_in(run_length(of, place))) - 1);
+}
+
+RunDisk::Piece& RunDisk::piece_of(const Torrent& of, const Place& place)
+{
+    const auto [at, fresh] = pieces_.try_emplace(piece_place(place));
+    if (fresh) {
+        const std::uint32_t length = of.length(place.piece);
+        at->second.leaves = std::make_shared<std::vector<Digest>>(crypto::blocks_in(length));
+        at->second.arrived.resize((length + Arena::slot_bytes - 1) / Arena::slot_bytes);
+        at->second.written.resize(at->second.arrived.size());
+    }
+    return at->second;
+}
+
+// Writing
+
+bool RunDisk::async_write(lt::storage_index_t storage, const lt::peer_request& request, const char* buffer, std::shared_ptr<lt::disk_observer> observer,
+    WriteHandler handler, lt::disk_job_flags_t /*flags*/)
+{
+    const auto start = static_cast<std::uint32_t>(request.start);
+    const Place place{number(storage), number(request.piece), static_cast<std::uint32_t>(start / Arena::slot_bytes)};
+    const unsigned block = start % Arena::slot_bytes / block_size;
+    const Torrent* of = torrent(place.storage);
+    const auto dead = pieces_.find(piece_place(place));
+    if (of == nullptr || of->closing || (dead != pieces_.end() && dead->second.dead)) {
+        answer([handler = std::move(handler)] { handler(cancelled()); });
+        return false;
+    }
+    const std::uint32_t length = of->length(place.piece);
+    // What is verified is never written again, whatever libtorrent believes; and of a block that comes twice the first one counts.
+    if (start >= length || of->verified[place.piece] || (piece_of(*of, place).arrived[place.run] & bit(block)) != 0) {
+        answer([handler = std::move(handler)] { handler({}); });
+        return false;
+    }
+    take_block(*of, place, block, {buffer, std::min(static_cast<std::size_t>(request.length), static_cast<std::size_t>(length - start))}, std::move(handler));
+    if (!behind()) return false;
+    stopped_.insert(observer);
+    return true;
+}
+
+void RunDisk::take_block(const Torrent& of, const Place& place, unsigned block, std::span<const char> bytes, WriteHandler handler)
+{
+    if (late_bytes_ + bytes.size() > arena_.slots() * Arena::slot_bytes / 2) {
+        answer([handler = std::move(handler)] { handler(cancelled()); });  // it will be asked for again
+        return;
+    }
+    Piece& piece = piece_of(of, place);
+    piece.arrived[place.run] |= bit(block);
+    piece.writes.push_back(std::move(handler));
+    sink_.block_taken(of.content->revision, {place.piece}, static_cast<std::uint32_t>(place.run * blocks_in_run + block));
+    if (!late_.empty() || !put(of, place, block, std::as_bytes(bytes))) later({place, block, {bytes.begin(), bytes.end()}, {}});
+}
+
+// False: no slot is free.
+bool RunDisk::put(const Torrent& of, const Place& place, unsigned block, ConstBytes bytes)
+{
+    const auto at = runs_.find(place);
+    const auto index = at != runs_.end() ? std::optional{at->second} : take_slot(place);
+    if (!index) return false;
+    const auto piece = pieces_.find(piece_place(place));
+    if (piece == pieces_.end() || piece->second.dead) {  // given up to make way, and answered
+        forget(*index);
+        return true;
+    }
+    Slot& slot = slots_[*index];
+    std::memcpy(arena_.data(*index) + block * block_size, bytes.data(), bytes.size());
+    slot.here |= bit(block);
+    slot.dirty |= bit(block);
+    slot.touched = ++clock_;
+    if ((slot.dirty | piece->second.written[place.run]) == all_blocks(of, place)) store(place, *index, static_cast<Blocks>(slot.dirty & ~slot.writing));
+    return true;
+}
+
+void RunDisk::store(const Place& place, std::size_t index, Blocks blocks)
+{
+    Slot& slot = slots_[index];
+    const Torrent& of = *torrent(place.storage);
+    Piece& piece = piece_of(of, place);
+    if (blocks == 0) return;
+    slot.writing |= blocks;
+    ++piece.jobs;
+    ++storing_;
+    const ConstBytes bytes{arena_.data(index), run_length(of, place)};
+    auto job = [this, network = network_, memory = arena_.memory(), content = of.content, leaves = piece.leaves, place, index, blocks, bytes] {
+        const std::span<Digest> own = std::span{*leaves}.subspan(place.run * blocks_in_run);
+        Result<void> result = hash_and_write(*content->storage, place.piece, place.run, bytes, blocks, own);
+        network->post([this, place, index, blocks, result = std::move(result)] { stored(place, index, blocks, result); });
+    };
+    if (workers_.run(std::move(job))) return;
+    answer([this, place, index, blocks] { stored(place, index, blocks, failure(Errc::interrupted, "writing a piece: too much waits")); });
+}
+
+void RunDisk::stored(const Place& place, std::size_t index, Blocks blocks, const Result<void>& result)
+{
+    --storing_;
+    Slot& slot = slots_[index];
+    slot.writing = static_cast<Blocks>(slot.writing & ~blocks);
+    Piece& piece = pieces_.at(piece_place(place));
+    --piece.jobs;
+    Torrent* of = torrent(place.storage);
+    if (piece.dead || of == nullptr) {
+        slot.dirty = 0;
+        if (slot.may_go()) forget(index);
+        forget_if_over(piece_place(place));
+    } else if (!result) {
+        slot.failed = true;
+        fail(*of, result.error());
+    } else {
+        slot.dirty = static_cast<Blocks>(slot.dirty & ~blocks);
+        piece.written[place.run] |= blocks;
+        settle(piece_place(place));
+    }
+    serve_late();
+    release();
+}
+
+void RunDisk::async_hash(
+    lt::storage_index_t storage, lt::piece_index_t piece, lt::span<lt::sha256_hash> leaves, lt::disk_job_flags_t /*flags*/, HashHandler handler)
+{
+    const Place place{number(storage), number(piece), 0};
+    const auto at = pieces_.find(place);
+    if (at == pieces_.end() || at->second.dead) return hash_stored(place.storage, piece, leaves, std::move(handler));
+    at->second.hashes = leaves;
+    at->second.judged = std::move(handler);
+    settle(place);
+}
+
+// Judges the piece when all of it is written and libtorrent has asked.
+void RunDisk::settle(const Place& place)
+{
+    const auto at = pieces_.find(place);
+    if (at == pieces_.end() || !at->second.judged || at->second.jobs > 0) return;
+    const Torrent& of = *torrent(place.storage);
+    for (std::uint32_t run = 0; run < at->second.written.size(); ++run)
+        if (at->second.written[run] != all_blocks(of, {place.storage, place.piece, run})) return;
+    Piece piece = std::move(at->second);
+    pieces_.erase(at);
+    judge(of, place, std::move(piece));
+}
+
+void RunDisk::judge(const Torrent& of, const Place& place, Piece piece)
+{
+    const DiskContent& content = *of.content;
+    const std::uint64_t file_size = content.layout->files()[content.layout->place({place.piece}).file.value].size;
+    const Digest found = crypto::tree_root(*piece.leaves, crypto::tree_width(file_size, content.layout->piece_size()));
+    const bool right = found == (*content.layers)[place.piece];
+    torrent(place.storage)->verified[place.piece] = right;
+    if (!right)
+        for (std::uint32_t run = 0; run < piece.written.size(); ++run)
+            if (const auto at = runs_.find({place.storage, place.piece, run}); at != runs_.end()) forget(at->second);
+    for (std::size_t i = 0; i < std::min(piece.leaves->size(), static_cast<std::size_t>(piece.hashes.size())); ++i)
+        std::memcpy(piece.hashes[static_cast<std::ptrdiff_t>(i)].data(), (*piece.leaves)[i].bytes.data(), Digest::size);
+    sink_.piece_judged(content.revision, {place.piece}, right, *piece.leaves);
+    answer([this, number = lt::piece_index_t{static_cast<int>(place.piece)}, right, writes = std::move(piece.writes), judged = std::move(piece.judged)] {
+        if (right) {
+            for (const WriteHandler& handler : writes) handler({});
+            sink_.begin_trust();
+            judged(number, {}, {});
+            sink_.end_trust();
+        } else {
+            judged(number, {}, cancelled());
+            for (const WriteHandler& handler : writes) handler(cancelled());
+        }
+    });
+}
+
+// Answers all that waits for a piece as cancelled.
+void RunDisk::give_up(const Place& place)
+{
+    const auto at = pieces_.find(place);
+    if (at == pieces_.end() || at->second.dead) return;
+    Piece& piece = at->second;
+    piece.dead = true;
+    for (std::uint32_t run = 0; run < piece.arrived.size(); ++run) {
+        const auto slot = runs_.find({place.storage, place.piece, run});
+        if (slot == runs_.end()) continue;
+        slots_[slot->second].dirty = slots_[slot->second].writing;
+        if (slots_[slot->second].may_go()) forget(slot->second);
+    }
+    std::erase_if(late_, [this, place](const Late& late) {
+        const bool gone = !late.bytes.empty() && piece_place(late.place) == place;
+        if (gone) late_bytes_ -= late.bytes.size();
+        return gone;
+    });
+    answer([number = lt::piece_index_t{static_cast<int>(place.piece)}, writes = std::exchange(piece.writes, {}), judged = std::exchange(piece.judged, {})] {
+        if (judged) judged(number, {}, cancelled());
+        for (const WriteHandler& handler : writes) handler(cancelled());
+    });
+    forget_if_over(place);
+}
+
+void RunDisk::forget_if_over(const Place& place)
+{
+    const auto at = pieces_.find(place);
+    if (at == pieces_.end() || !at->second.dead || at->second.jobs > 0) return;
+    for (auto& handler : at->second.cleared)
+        answer([handler = std::move(handler), number = lt::piece_index_t{static_cast<int>(place.piece)}] { handler(number); });
+    pieces_.erase(at);
+}
+
+void RunDisk::async_clear_piece(lt::storage_index_t storage, lt::piece_index_t piece, std::function<void(lt::piece_index_t)> handler)
+{
+    const Place place{number(storage), number(piece), 0};
+    const auto at = pieces_.find(place);
+    if (at == pieces_.end()) return answer([handler = std::move(handler), piece] { handler(piece); });
+    at->second.cleared.push_back(std::move(handler));
+    give_up(place);
+    forget_if_over(place);
+}
+
+void RunDisk::resume(const RevisionId& revision)
+{
+    Disk::resume(revision);
+    const std::vector<std::uint32_t> storages = storages_of(revision);
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        Slot& slot = slots_[index];
+        if (!slot.failed || std::find(storages.begin(), storages.end(), slot.place.storage) == storages.end()) continue;
+        slot.failed = false;
+        store(slot.place, index, static_cast<Blocks>(slot.dirty & ~slot.writing));
+    }
+}
+
+void RunDisk::let_go(std::uint32_t storage)
+{
+    std::vector<Place> places;
+    for (const auto& [place, piece] : pieces_)
+        if (place.storage == storage) places.push_back(place);
+    for (const Place& place : places) give_up(place);
+    for (std::size_t index = 0; index < slots_.size(); ++index) {
+        if (!slots_[index].used || slots_[index].place.storage != storage) continue;
+        refuse(std::exchange(slots_[index].waiting, {}));
+        if (slots_[index].may_go()) forget(index);
+    }
+    std::erase_if(late_, [this, storage](Late& late) {  // reads: the writes went with their pieces
+        if (late.place.storage != storage) return false;
+        answer([handler = std::move(late.read.handler)] { handler({}, cancelled()); });
+        return true;
+    });
+    serve_late();
+    release();
+}
+
+// Slots
+
+std::optional<std::size_t> RunDisk::take_slot(const Place& place)
+{
+    auto index = arena_.take(1);
+    if (!index) {
+        auto oldest = slots_.end();
+        for (auto slot = slots_.begin(); slot != slots_.end(); ++slot)
+            if (slot->may_go() && (oldest == slots_.end() || slot->touched < oldest->touched)) oldest = slot;
+        if (oldest != slots_.end())
+            forget(static_cast<std::size_t>(oldest - slots_.begin()));
+        else
+            make_way();
+        index = arena_.take(1);
+        if (!index) return std::nullopt;
+    }
+    Slot& slot = slots_[*index];
+    slot.used = true;
+    slot.place = place;
+    slot.touched = ++clock_;
+    runs_[place] = *index;
+    return index;
+}
+
+// The arena is full of what is not written. Unless enough is on its way, the run that has waited longest for its blocks is written as it is.
+void RunDisk::make_way()
+{
+    if (storing_ > std::min(late_.size(), most_early)) return;
+    auto oldest = slots_.end();
+    auto stuck = slots_.end();
+    for (auto slot = slots_.begin(); slot != slots_.end(); ++slot) {
+        if (slot->failed && slot->writing == 0) stuck = slot;
+        if (slot->dirty == 0 || slot->writing != 0 || slot->failed) continue;
+        if (oldest == slots_.end() || slot->touched < oldest->touched) oldest = slot;
+    }
+    if (oldest != slots_.end())
+        store(oldest->place, static_cast<std::size_t>(oldest - slots_.begin()), oldest->dirty);
+    else if (storing_ == 0 && stuck != slots_.end())
+        give_up(piece_place(stuck->place));  // a storage that fails must not keep the memory from others: its pieces are fetched again
+}
+
+void RunDisk::forget(std::size_t index)
+{
+    runs_.erase(slots_[index].place);
+    slots_[index] = Slot{};
+    arena_.give_back(index, 1);
+}
+
+void RunDisk::later(Late late)
+{
+    late_bytes_ += late.bytes.size();
+    late_.push_back(std::move(late));
+}
+
+void RunDisk::serve_late()
+{
+    while (!late_.empty()) {
+        Late late = std::move(late_.front());  // out of the queue: making way may clear some of it
+        late_.pop_front();
+        late_bytes_ -= late.bytes.size();
+        const Torrent& of = *torrent(late.place.storage);
+        const bool write = !late.bytes.empty();
+        if (write ? put(of, late.place, late.block, std::as_bytes(std::span{late.bytes})) : load(late.place, late.read)) continue;
+        late_bytes_ += late.bytes.size();
+        late_.push_front(std::move(late));
+        return;
+    }
+}
+
+// Reading
+
+void RunDisk::async_read(lt::storage_index_t storage, const lt::peer_request& request, ReadHandler handler, lt::disk_job_flags_t /*flags*/)
+{
+    const auto start = static_cast<std::uint32_t>(request.start);
+    const auto end = start + static_cast<std::uint32_t>(request.length);
+    const Place place{number(storage), number(request.piece), static_cast<std::uint32_t>(start / Arena::slot_bytes)};
+    const Torrent* of = torrent(place.storage);
+    if (of == nullptr || of->closing || of->failed) return refuse({{request, std::move(handler)}});
+    const bool within = (end - 1) / Arena::slot_bytes == place.run && start < of->length(place.piece);
+    if (!within || !of->verified[place.piece]) return read_stored(place.storage, request, std::move(handler));
+    Read read{request, std::move(handler)};
+    if (late_.empty() && load(place, read)) return;
+    later({place, 0, {}, std::move(read)});
+}
+
+// Serves the read from the run's slot, once it is there. False: no slot is free, and the read is untouched.
+bool RunDisk::load(const Place& place, Read& read)
+{
+    const Torrent& of = *torrent(place.storage);
+    if (const auto at = runs_.find(place); at != runs_.end()) {
+        Slot& slot = slots_[at->second];
+        if (slot.loading)
+            slot.waiting.push_back(std::move(read));
+        else if (slot.here == all_blocks(of, place))
+            serve(of, at->second, std::move(read));
+        else if (slot.may_go())
+            forget(at->second);  // written in parts: the slot has not all of it
+        else
+            read_stored(place.storage, read.request, std::move(read.handler));
+        if (runs_.contains(place)) return true;
+    }
+    const auto index = take_slot(place);
+    if (!index) return false;
+    slots_[*index].loading = true;
+    slots_[*index].waiting.push_back(std::move(read));
+    const MutableBytes bytes{arena_.data(*index), run_length(of, place)};
+    const bool queued = workers_.run([this, network = network_, memory = arena_.memory(), content = of.content, place, index = *index, bytes] {
+        Result<void> result = content->storage->read({place.piece}, static_cast<std::uint32_t>(place.run * Arena::slot_bytes), bytes);
+        network->post([this, place, index, result = std::move(result)] { loaded(place, index, result); });
+    });
+    if (!queued) answer([this, place, index = *index] { loaded(place, index, failure(Errc::interrupted, "reading a piece: too much waits")); });
+    return true;
+}
+
+void RunDisk::loaded(const Place& place, std::size_t index, const Result<void>& result)
+{
+    Slot& slot = slots_[index];
+    slot.loading = false;
+    std::vector<Read> waiting = std::exchange(slot.waiting, {});
+    Torrent* of = torrent(place.storage);
+    if (!result || of == nullptr || of->closing) {
+        forget(index);
+        refuse(std::move(waiting));
+        if (of != nullptr && !of->closing && result.error().code != Errc::interrupted) fail(*of, result.error());
+    } else {
+        slot.here = all_blocks(*of, place);
+        for (Read& read : waiting) serve(*of, index, std::move(read));
+    }
+    serve_late();
+    release();
+}
+
+void RunDisk::serve(const Torrent& of, std::size_t index, Read read)
+{
+    Slot& slot = slots_[index];
+    slot.touched = ++clock_;
+    const std::size_t from = static_cast<std::uint32_t>(read.request.start) % Arena::slot_bytes;
+    const std::size_t length = run_length(of, slot.place);
+    lt::disk_buffer_holder buffer;
+    // Slow neighbours must not keep the whole arena: above the half of it, they get copies.
+    if (from + static_cast<std::size_t>(read.request.length) <= length && (slot.lent > 0 || lent_slots_ < slots_.size() / 2)) {
+        if (slot.lent++ == 0) ++lent_slots_;
+        buffer = lend(index, from, read.request.length);
+    } else {
+        buffer = copy({arena_.data(index) + from, std::min(length - from, static_cast<std::size_t>(read.request.length))}, read.request.length);
+    }
+    answer([handler = std::move(read.handler), buffer = std::move(buffer)]() mutable { handler(std::move(buffer), {}); });
+}
+
+void RunDisk::refuse(std::vector<Read> reads)
+{
+    for (Read& read : reads) answer([handler = std::move(read.handler)] { handler({}, cancelled()); });
+}
+
+void RunDisk::returned(std::size_t index)
+{
+    Slot& slot = slots_[index];
+    if (--slot.lent > 0) return;
+    --lent_slots_;
+    if (late_.empty()) return;
+    answer([this] {
+        serve_late();
+        release();
+    });
+}
+
+// Back pressure: by what is queued for the disk threads, never by what is incomplete, or it would wait for blocks that it holds back.
+
+bool RunDisk::behind() const
+{
+    return storing_ > slots_.size() / 8 || !late_.empty();
+}
+
+void RunDisk::release()
+{
+    if (stopped_.empty() || storing_ > slots_.size() / 16 || !late_.empty()) return;
+    for (const auto& observer : std::exchange(stopped_, {}))
+        if (const auto alive = observer.lock()) alive->on_disk();
+}
+
+}  // namespace shoal::swarm

@@ -1,0 +1,377 @@
+#include "common/swarm/session.hpp"
+
+#include "common/swarm/endpoint.hpp"
+#include "common/swarm/neighbours.hpp"
+#include "common/swarm/outbox.hpp"
+#include "common/swarm/piece_disk.hpp"
+#include "common/swarm/run_disk.hpp"
+#include "common/swarm/session_settings.hpp"
+
+#include <libtorrent/add_torrent_params.hpp>
+#include <libtorrent/alert_types.hpp>
+#include <libtorrent/ip_filter.hpp>
+#include <libtorrent/session.hpp>
+#include <libtorrent/session_params.hpp>
+#include <libtorrent/settings_pack.hpp>
+#include <libtorrent/torrent_flags.hpp>
+#include <libtorrent/torrent_info.hpp>
+
+#include <algorithm>
+#include <future>
+#include <new>
+#include <sstream>
+#include <unordered_map>
+#include <utility>
+
+namespace shoal::swarm {
+namespace {
+
+constexpr unsigned disk_threads = 4;  // reads of a store block
+constexpr std::chrono::milliseconds answer_within{500};
+
+// libtorrent makes save paths absolute.
+Result<RevisionId> revision_at(const std::string& save_path)
+{
+    return id_from_hex<RevisionId>(save_path.substr(save_path.rfind('/') + 1));
+}
+
+// Private addresses escape the global limits unless they are put under them.
+void limit_every_address(lt::session& session)
+{
+    lt::ip_filter filter;
+    const auto global = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
+    filter.add_rule(lt::make_address("0.0.0.0"), lt::make_address("255.255.255.255"), global);
+    filter.add_rule(lt::make_address("::"), lt::make_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), global);
+    session.set_peer_class_filter(filter);
+}
+
+Error listen_error(const std::string& endpoint, const lt::error_code& cause)
+{
+    const bool denied = cause == boost::system::errc::permission_denied;
+    return {denied ? Errc::not_allowed : Errc::io, "listening: " + endpoint + ": " + cause.message(), "choose another address or port with --listen"};
+}
+
+Result<std::shared_ptr<lt::torrent_info>> derive(const Torrent& torrent)
+{
+    const std::string file = model::torrent_file(*torrent.layout, *torrent.layers, torrent.revision, torrent.swarm_key);
+    lt::load_torrent_limits limits;
+    limits.max_buffer_size = 256 << 20;  // our own making: bounded by the manifest's limits
+    limits.max_pieces = 1 << 21;
+    limits.max_decode_tokens = 16'000'000;
+    try {
+        auto info = std::make_shared<lt::torrent_info>(lt::span<const char>{file.data(), static_cast<std::ptrdiff_t>(file.size())}, limits, lt::from_span);
+        if (static_cast<std::uint32_t>(info->num_pieces()) == torrent.layout->pieces()) return info;
+        return failure(Errc::internal, "deriving a torrent: " + to_string(torrent.revision) + ": expected " + std::to_string(torrent.layout->pieces()) +
+                                           " pieces, found " + std::to_string(info->num_pieces()));
+    } catch (const boost::system::system_error& error) {
+        return failure(Errc::internal, "deriving a torrent: " + to_string(torrent.revision) + ": " + error.what());
+    }
+}
+
+}  // namespace
+
+struct Session::Impl final : DiskSink, lt::plugin {
+    // A torrent as the network thread knows it.
+    struct Entry {
+        std::shared_ptr<const DiskContent> content;
+        std::shared_ptr<Neighbours> neighbours;
+        lt::torrent_handle handle;
+    };
+
+    explicit Impl(SessionOptions with) : options{std::move(with)}, outbox{options.notify} {}
+    ~Impl() override;
+
+    Result<void> open();
+    std::unique_ptr<lt::disk_interface> make_disk(lt::io_context& context);
+    Result<void> heard_of_listening();
+    void hear(const lt::alert& alert);
+    std::shared_ptr<Neighbours> make_neighbours(const Torrent& torrent);
+    static lt::add_torrent_params params(const Torrent& torrent, std::shared_ptr<lt::torrent_info> info);
+    void share_receive_budget();
+
+    // DiskSink; network thread
+    std::shared_ptr<const DiskContent> content(const std::string& save_path) override;
+    void storage_failed(const RevisionId& revision, const Error& error) override;
+    void block_taken(const RevisionId& revision, PieceIndex piece, std::uint32_t block) override;
+    void piece_judged(const RevisionId& revision, PieceIndex piece, bool right, std::span<const Digest> leaves) override;
+    void begin_trust() override { trust(true); }
+    void end_trust() override { trust(false); }
+    void trust(bool yes);
+
+    // lt::plugin; network thread
+    lt::feature_flags_t implemented_features() override { return lt::plugin::tick_feature; }
+    void on_tick() override;
+
+    // Runs `work` on the network thread and waits for what it returns; nothing when that takes too long.
+    template <typename Work>
+    auto ask(Work work) -> std::optional<decltype(work())>;
+
+    SessionOptions options;
+    Outbox outbox;
+    std::shared_ptr<NetworkThread> network;
+    Disk* disk = nullptr;                               // libtorrent's; network thread
+    std::unordered_map<RevisionId, Entry> torrents;     // network thread
+    std::unordered_map<RevisionId, std::size_t> known;  // owner: how many members each torrent has
+    ReceiveShare share = receive_share(0);              // owner
+    std::vector<Event> heard;                           // owner: from libtorrent's alerts
+    std::uint16_t port = 0;
+    lt::session_handle handle;
+    std::unique_ptr<lt::session> session;  // last: it ends before what it uses
+};
+
+template <typename Work>
+auto Session::Impl::ask(Work work) -> std::optional<decltype(work())>
+{
+    using Answer = decltype(work());
+    const auto promise = std::make_shared<std::promise<Answer>>();
+    auto answer = promise->get_future();
+    network->post([promise, work = std::move(work)]() mutable { promise->set_value(work()); });
+    if (answer.wait_for(answer_within) != std::future_status::ready) return std::nullopt;
+    return answer.get();
+}
+
+Session::Impl::~Impl()
+{
+    outbox.close();
+    if (!session) return;
+    // What waits for the disk keeps connections alive, and those keep libtorrent from ending.
+    network->post([this] { disk->close_all(); });
+    session.reset();
+}
+
+Result<void> Session::Impl::open()
+{
+    for (const std::string& endpoint : options.listen)
+        if (!parse_endpoint(endpoint))
+            return failure(Errc::invalid, "listening: '" + endpoint + "': expected an address and a port, as in 0.0.0.0:6881 or [::]:6881");
+    try {
+        lt::session_params with{cluster_settings(options), std::vector<std::shared_ptr<lt::plugin>>{}};
+        with.disk_io_constructor = [this](lt::io_context& context, const lt::settings_interface&, lt::counters&) { return make_disk(context); };
+        session = std::make_unique<lt::session>(std::move(with));
+    } catch (const boost::system::system_error& error) {
+        return failure(Errc::internal, std::string{"starting the swarm: "} + error.what());
+    } catch (const std::bad_alloc&) {
+        return failure(Errc::internal, "starting the swarm: no memory for buffers of " + std::to_string(options.buffer_bytes) + " bytes");
+    }
+    handle = lt::session_handle{*session};
+    session->add_extension(std::shared_ptr<lt::plugin>{std::shared_ptr<void>{}, this});  // not owned: the session ends first
+    limit_every_address(*session);
+    return heard_of_listening();
+}
+
+std::unique_ptr<lt::disk_interface> Session::Impl::make_disk(lt::io_context& context)
+{
+    network = std::make_shared<NetworkThread>(context);
+    std::unique_ptr<Disk> made;
+    if (options.kind == Kind::seeder)
+        made = std::make_unique<PieceDisk>(network, *this, options.buffer_bytes, disk_threads);
+    else
+        made = std::make_unique<RunDisk>(network, *this, options.buffer_bytes, disk_threads);
+    disk = made.get();
+    return made;
+}
+
+Result<void> Session::Impl::heard_of_listening()
+{
+    port = session->listen_port();  // answers when all listen sockets have been tried
+    std::vector<lt::alert*> alerts;
+    session->pop_alerts(&alerts);
+    std::optional<Error> error;
+    for (const lt::alert* alert : alerts) {
+        const auto* failed = lt::alert_cast<lt::listen_failed_alert>(alert);
+        if (failed != nullptr && failed->socket_type == lt::socket_type_t::tcp) {
+            std::ostringstream endpoint;
+            endpoint << lt::tcp::endpoint{failed->address, static_cast<std::uint16_t>(failed->port)};
+            if (!error) error = listen_error(endpoint.str(), failed->error);
+        }
+        hear(*alert);
+    }
+    if (port == 0) return failure(error.value_or(Error{Errc::io, "listening: " + options.listen.front() + ": no socket could be bound", {}}));
+    return success();
+}
+
+void Session::Impl::hear(const lt::alert& alert)
+{
+    if (const auto* failed = lt::alert_cast<lt::listen_failed_alert>(&alert)) {
+        if (failed->socket_type != lt::socket_type_t::tcp) return;
+        std::ostringstream endpoint;
+        endpoint << lt::tcp::endpoint{failed->address, static_cast<std::uint16_t>(failed->port)};
+        heard.emplace_back(ListenFailed{endpoint.str(), failed->error.message()});
+    } else if (const auto* broken = lt::alert_cast<lt::torrent_error_alert>(&alert)) {
+        const auto revision = revision_at(broken->handle.status(lt::torrent_handle::query_save_path).save_path);
+        if (revision)
+            heard.emplace_back(
+                StorageFailed{revision.value(), {Errc::internal, "swarming: " + to_string(revision.value()) + ": " + broken->error.message(), {}}});
+    }
+}
+
+void Session::Impl::share_receive_budget()
+{
+    std::size_t neighbours = 0;
+    for (const auto& [revision, members] : known) neighbours += members;
+    if (const ReceiveShare fresh = receive_share(neighbours); fresh != std::exchange(share, fresh)) session->apply_settings(receive_settings(fresh));
+}
+
+std::shared_ptr<const DiskContent> Session::Impl::content(const std::string& save_path)
+{
+    const auto revision = revision_at(save_path);
+    const auto at = revision ? torrents.find(revision.value()) : torrents.end();
+    return at == torrents.end() ? nullptr : at->second.content;
+}
+
+void Session::Impl::storage_failed(const RevisionId& revision, const Error& error)
+{
+    outbox.push(StorageFailed{revision, error});
+    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.handle.pause();
+}
+
+void Session::Impl::block_taken(const RevisionId& revision, PieceIndex piece, std::uint32_t block)
+{
+    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.neighbours->block_taken(piece, block);
+}
+
+void Session::Impl::piece_judged(const RevisionId& revision, PieceIndex piece, bool right, std::span<const Digest> leaves)
+{
+    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.neighbours->piece_judged(piece, right, leaves);
+}
+
+// libtorrent would hash a piece's blocks into a tree that it keeps, 64 bytes a block: 1 GiB for a model of 140 GB. We have judged the piece, and the call
+// that tells it so runs between these two settings; on its own thread they take effect at once.
+void Session::Impl::trust(bool yes)
+{
+    lt::settings_pack settings;
+    settings.set_bool(lt::settings_pack::disable_hash_checks, yes);
+    handle.apply_settings(std::move(settings));
+}
+
+void Session::Impl::on_tick()
+{
+    for (const auto& [revision, entry] : torrents) entry.neighbours->second();
+    disk->tick(Clock::now());
+}
+
+std::shared_ptr<Neighbours> Session::Impl::make_neighbours(const Torrent& torrent)
+{
+    Self self{{options.peer, options.key, options.kind}, options.stock_clients};
+    const std::size_t pieces = torrent.layout->pieces();
+    Availability availability{torrent.have, torrent.want.empty() ? std::vector<bool>(pieces, true) : torrent.want};
+    auto expect = [this, revision = torrent.revision](PieceIndex piece) { disk->expect(revision, piece); };
+    return std::make_shared<Neighbours>(std::move(self), torrent.revision, torrent.layout, std::move(availability), outbox, std::move(expect));
+}
+
+lt::add_torrent_params Session::Impl::params(const Torrent& torrent, std::shared_ptr<lt::torrent_info> info)
+{
+    lt::add_torrent_params params;
+    params.ti = std::move(info);
+    params.save_path = to_hex(torrent.revision);  // under which the disk backend asks for its content
+    params.flags = lt::torrent_flags::paused | lt::torrent_flags::duplicate_is_error | lt::torrent_flags::disable_dht | lt::torrent_flags::disable_lsd |
+                   lt::torrent_flags::disable_pex;
+    params.have_pieces.resize(static_cast<int>(torrent.have.size()));
+    for (std::size_t piece = 0; piece < torrent.have.size(); ++piece)
+        if (torrent.have[piece]) params.have_pieces.set_bit(lt::piece_index_t{static_cast<int>(piece)});
+    params.verified_pieces = params.have_pieces;
+    for (const bool want : torrent.want) params.piece_priorities.push_back(want ? lt::default_priority : lt::dont_download);
+    return params;
+}
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_{std::move(impl)} {}
+
+Session::~Session() = default;
+
+Result<std::unique_ptr<Session>> Session::open(SessionOptions options)
+{
+    auto impl = std::make_unique<Impl>(std::move(options));
+    BOOST_OUTCOME_TRY(impl->open());
+    return std::unique_ptr<Session>{new Session{std::move(impl)}};
+}
+
+std::uint16_t Session::port() const
+{
+    return impl_->port;
+}
+
+Result<void> Session::add(Torrent torrent)
+{
+    if (impl_->known.contains(torrent.revision)) return failure(Errc::exists, "joining a swarm: " + to_string(torrent.revision) + ": it is joined already");
+    const std::size_t pieces = torrent.layout->pieces();
+    if (pieces == 0 || torrent.layers->size() != pieces || torrent.have.size() != pieces || (!torrent.want.empty() && torrent.want.size() != pieces))
+        return failure(Errc::internal, "joining a swarm: " + to_string(torrent.revision) + ": layout, layers, have and want are not of the same pieces");
+    BOOST_OUTCOME_TRY(info, derive(torrent));
+    auto content = std::make_shared<const DiskContent>(DiskContent{torrent.revision, torrent.layout, torrent.layers, torrent.storage, torrent.have});
+    const auto neighbours = impl_->make_neighbours(torrent);
+    lt::add_torrent_params params = Impl::params(torrent, std::move(info));
+    params.extensions.push_back([neighbours](const lt::torrent_handle& handle, lt::client_data_t) {
+        neighbours->set_handle(handle);
+        return neighbours;
+    });
+    const bool complete = neighbours->availability().complete();
+    impl_->network->post([impl = impl_.get(), content = std::move(content), neighbours] {
+        impl->torrents.emplace(content->revision, Impl::Entry{content, neighbours, {}});
+    });
+    lt::error_code error;
+    const lt::torrent_handle handle = impl_->session->add_torrent(std::move(params), error);
+    if (error) {
+        impl_->network->post([impl = impl_.get(), revision = torrent.revision] { impl->torrents.erase(revision); });
+        return failure(Errc::internal, "joining a swarm: " + to_string(torrent.revision) + ": " + error.message());
+    }
+    impl_->network->post([impl = impl_.get(), revision = torrent.revision, handle] { impl->torrents.at(revision).handle = handle; });
+    impl_->known.emplace(torrent.revision, 0);
+    if (complete) impl_->outbox.push(Complete{torrent.revision});
+    return success();
+}
+
+void Session::remove(const RevisionId& revision)
+{
+    if (impl_->known.erase(revision) == 0) return;
+    impl_->network->post([impl = impl_.get(), revision] {
+        const auto at = impl->torrents.find(revision);
+        impl->disk->close(revision);
+        impl->handle.remove_torrent(at->second.handle);
+        impl->torrents.erase(at);
+    });
+}
+
+void Session::resume(const RevisionId& revision)
+{
+    impl_->network->post([impl = impl_.get(), revision] {
+        const auto at = impl->torrents.find(revision);
+        if (at == impl->torrents.end()) return;
+        impl->disk->resume(revision);
+        at->second.handle.clear_error();
+        at->second.handle.unset_flags(lt::torrent_flags::upload_mode);
+        at->second.neighbours->resume();
+    });
+}
+
+void Session::set_members(const RevisionId& revision, const std::vector<Member>& members)
+{
+    const auto known = impl_->known.find(revision);
+    if (known == impl_->known.end()) return;
+    known->second = members.size();
+    impl_->share_receive_budget();
+    impl_->network->post([impl = impl_.get(), revision, members] {
+        if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members);
+    });
+}
+
+std::vector<Event> Session::poll()
+{
+    std::vector<lt::alert*> alerts;
+    impl_->session->pop_alerts(&alerts);
+    for (const lt::alert* alert : alerts) impl_->hear(*alert);
+    std::vector<Event> events = std::exchange(impl_->heard, {});
+    for (Event& event : impl_->outbox.take()) events.push_back(std::move(event));
+    return events;
+}
+
+TorrentStats Session::stats(const RevisionId& revision)
+{
+    return impl_
+        ->ask([impl = impl_.get(), revision] {
+            const auto at = impl->torrents.find(revision);
+            return at == impl->torrents.end() ? TorrentStats{} : at->second.neighbours->stats();
+        })
+        .value_or(TorrentStats{});
+}
+
+}  // namespace shoal::swarm
