@@ -42,9 +42,8 @@ bool needs_it(const Json& node)
 
 bool says_incomplete(const Json& answer)
 {
-    const auto complete = answer.find("complete");
-    const auto young = answer.find("young");
-    return (complete != answer.end() && *complete != true) || (young != answer.end() && *young != false);
+    const auto complete = answer.find("complete_picture");
+    return complete != answer.end() && *complete != true;
 }
 
 }  // namespace

@@ -19,6 +19,15 @@ wire::Nearness nearness(const Place& a, const Place& b)
     return !a.rack.empty() && a.rack == b.rack ? wire::Nearness::rack : wire::Nearness::zone;
 }
 
+// What it says of itself goes before where its beat came from, which may be a gateway.
+std::optional<Address> address_of(const wire::Beat& beat, const std::string& remote)
+{
+    for (const std::string& text : beat.addresses) {
+        if (const auto address = parse_address(text)) return address;
+    }
+    return parse_address(remote);
+}
+
 }  // namespace
 
 std::size_t Swarm::wanting() const
@@ -34,7 +43,7 @@ Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, T
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
 {
     const bool known = roster_.find(beat.peer) != nullptr;
-    Taken taken = roster_.take(beat, remote, topology_.find(beat.node, parse_address(remote)), now);
+    Taken taken = roster_.take(beat, remote, topology_.find(beat.node, address_of(beat, remote)), now);
     if (!known && taken.kind == Taken::Kind::taken) record("joined", beat.peer, beat.node, now);
     if (known && taken.kind == Taken::Kind::left) record("left", beat.peer, beat.node, now);
     settle(taken.touched, taken.gone, now);

@@ -24,7 +24,13 @@ protected:
     {
         wire::Reply reply;
         if (board.take(sent, "10.9.9.9", now, reply) == Switchboard::Answer::now) return reply;
-        return board.reply(sent.peer, now);
+        return tell(sent.peer);
+    }
+    wire::Reply tell(const PeerId& peer)
+    {
+        wire::Reply reply = board.reply(peer, now);
+        board.told(peer, now);
+        return reply;
     }
     // One whose reply may be held.
     void wait(const wire::Beat& sent)
@@ -38,7 +44,7 @@ protected:
     {
         now += 10ms;
         std::map<PeerId, wire::Reply> replies;
-        for (const PeerId& peer : board.release(now)) replies[peer] = board.reply(peer, now);
+        for (const PeerId& peer : board.release(now)) replies[peer] = tell(peer);
         return replies;
     }
     static std::vector<PeerId> names(const wire::Swarm& swarm)
@@ -208,7 +214,7 @@ TEST_F(SwitchboardTest, C40_AThousandPeersThatJoinTogetherAreEachToldAFewTimes)
         wait(last[peer(i)] = beat_of(i, {holding(1, HoldState::wanted)}));
         now += 1ms;
         for (const PeerId& each : board.release(now)) {
-            board.reply(each, now);
+            tell(each);
             ++replies;
             wait(last[each] = delta_of(last[each]));
         }
