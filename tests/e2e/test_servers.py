@@ -1,7 +1,10 @@
 """What the servers say: addresses when ready, health, metrics, the JSON API, and who is who."""
 import json
+import random
 import unittest
+import urllib.error
 import urllib.parse
+import urllib.request
 
 from cluster import MIB, EndToEnd, make_model, tree, wait_until, write
 
@@ -103,6 +106,16 @@ class Servers(EndToEnd):
         later = self.cluster.publish(self.source)
         self.assertEqual(self.cluster.fetch(self.dest, revision=later).code, 0)
         self.assert_fetched(self.source, self.dest)
+
+    def test_a_beat_of_random_bytes_is_refused_and_harms_nobody(self):
+        generator = random.Random(7)
+        for size in (0, 1, 30, 4000):
+            request = urllib.request.Request(self.tracker.url + "/control/v1/beat", data=generator.randbytes(size), headers={"Content-Type": "application/msgpack"})
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=10)
+            self.assertEqual(refused.exception.code, 400)
+            refused.exception.close()
+        self.assertEqual(self.cluster.fetch(self.dest, revision=self.revision).code, 0)
 
     def test_two_seeders_serve_one_revision(self):
         self.cluster.start_seeder()
