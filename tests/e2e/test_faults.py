@@ -317,7 +317,7 @@ class FullDisk(EndToEnd):
         self.assert_fetched(self.source, self.dest)
 
     def test_C46_no_space_for_too_long_is_5_and_the_next_run_resumes(self):
-        fetch = self.fetch_without_preallocation("--download-limit", "2MB/s", "--stall-timeout", "2s")
+        fetch = self.fetch_without_preallocation("--download-limit", "2MB/s", "--stall-timeout", "5s")
         fetch.wait_for_event("progress", bytes=2 * MIB)
         hog = self.fill_the_volume()
         self.assert_exit(fetch.wait(60), 5)
@@ -330,10 +330,9 @@ class FullDisk(EndToEnd):
 
     def fill_the_volume(self):
         hog = self.volume / "hog"
-        with open(hog, "wb") as file, contextlib.suppress(OSError):
+        with open(hog, "wb", buffering=0) as file, contextlib.suppress(OSError):
             while True:
-                file.write(bytes(64 * 1024))
-                file.flush()
+                file.write(bytes(4096))
         return hog
 
     def test_a_full_store_is_an_error_of_publish(self):

@@ -287,8 +287,14 @@ class Catalog(EndToEnd):
 
     def test_remove_takes_a_revision_that_nobody_holds(self):
         revision = self.cluster.publish(self.source)
-        tracker = self.cluster.start_tracker()
-        done = self.cluster.seeder_command("remove", "llama", revision, "--tracker", tracker.url, deadline=60)
+        tracker = self.cluster.start_tracker("--beat", "500ms")
+
+        def remove():
+            return self.cluster.seeder_command("remove", "llama", revision, "--tracker", tracker.url)
+
+        self.assert_exit(remove(), 7, "just started")
+        wait_until(lambda: json.loads(tracker.get("/api/v1/status")[1])["complete_picture"], "the tracker knows who is there")
+        done = remove()
         self.assertEqual(done.code, 0, done.err)
         self.assertEqual(blobs(self.cluster.store), [])
         self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 3)

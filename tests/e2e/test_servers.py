@@ -134,7 +134,8 @@ class Servers(EndToEnd):
 def find_all(value, key):
     """All values of `key` in a JSON value, however deep."""
     if isinstance(value, dict):
-        return [value[key]] * (key in value) + [found for inner in value.values() for found in find_all(inner, key)]
+        own = [value[key]] if key in value else []
+        return own + [found for inner in value.values() for found in find_all(inner, key)]
     if isinstance(value, list):
         return [found for inner in value for found in find_all(inner, key)]
     return []
