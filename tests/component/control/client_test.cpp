@@ -207,7 +207,7 @@ TEST_F(ClientTest, CountsATrackerWithTwoAddressesOnce_AndUsesTheOtherWhenOneDies
     tracker.reply.beat_ms = twin->reply.beat_ms = 200;
     start({tracker.url(), twin->url()});
     ASSERT_TRUE(run_until(loop, [&] { return tracker.beats.size() + twin->beats.size() == 12; }));
-    const auto [fewer, more] = std::minmax(tracker.beats.size(), twin->beats.size());
+    const auto [fewer, more] = std::minmax({tracker.beats.size(), twin->beats.size()});
     EXPECT_LE(fewer, 4U);  // its first, and now and then one that looks whether it is still the same
     EXPECT_GE(more, 8U);
     if (twin->beats.size() > tracker.beats.size()) {
