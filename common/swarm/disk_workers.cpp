@@ -46,7 +46,7 @@ DiskWorkers::~DiskWorkers()
         if (all)
             thread.join();
         else
-            thread.detach();
+            thread.detach();  // stuck in a dead storage; see the header
     }
 }
 

@@ -10,6 +10,9 @@ namespace shoal::swarm {
 
 enum class Kind { peer, seeder };
 
+// Those who show no member's key: stock BitTorrent clients.
+enum class Strangers { kept_out, let_in };
+
 struct Member {
     PeerId peer;
     MemberKey key;

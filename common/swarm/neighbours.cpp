@@ -47,9 +47,10 @@ Verdict Neighbours::judge(const Neighbour& neighbour, const std::optional<Shown>
 {
     const TimePoint now = Clock::now();
     const PeerId id = neighbour.id();
-    if (!shown) return !self_.stock_clients ? Verdict::unknown : roster_.banned(id) ? Verdict::refused : Verdict::admitted;
+    const bool stock_clients = self_.strangers == Strangers::let_in;
+    if (!shown) return !stock_clients ? Verdict::unknown : roster_.banned(id) ? Verdict::refused : Verdict::admitted;
     const Verdict verdict = roster_.judge(*shown, neighbour.direction(), now);
-    if (verdict == Verdict::unknown && (self_.stock_clients || (neighbour.admitted() && roster_.members().empty()))) return Verdict::admitted;
+    if (verdict == Verdict::unknown && (stock_clients || (neighbour.admitted() && roster_.members().empty()))) return Verdict::admitted;
     return verdict;
 }
 
@@ -68,13 +69,24 @@ bool Neighbours::welcome(Neighbour& neighbour)
     return true;
 }
 
+void Neighbours::let_in(Strangers strangers)
+{
+    self_.strangers = strangers;
+    judge_all();
+}
+
+void Neighbours::judge_all()
+{
+    const std::vector<Neighbour*> all{connections_.begin(), connections_.end()};
+    for (Neighbour* neighbour : all)
+        if (connections_.contains(neighbour)) neighbour->judge_again();
+}
+
 void Neighbours::set_members(const std::vector<Member>& members)
 {
     roster_.assign(members);
     told_ = true;
-    const std::vector<Neighbour*> all{connections_.begin(), connections_.end()};
-    for (Neighbour* neighbour : all)
-        if (connections_.contains(neighbour)) neighbour->judge_again();
+    judge_all();
     dial();
     start();
 }

@@ -28,7 +28,7 @@ namespace shoal::swarm {
 // What the neighbours of all torrents of a session have in common.
 struct Self {
     Shown shown;
-    bool stock_clients = false;
+    Strangers strangers = Strangers::kept_out;
 };
 
 class Neighbours final : public lt::torrent_plugin, public std::enable_shared_from_this<Neighbours> {
@@ -38,6 +38,7 @@ public:
 
     // From the session
     void set_handle(lt::torrent_handle handle) { handle_ = std::move(handle); }
+    void let_in(Strangers strangers);
     void set_members(const std::vector<Member>& members);
     void block_taken(PieceIndex piece, std::uint32_t block);
     void piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves);
@@ -69,6 +70,7 @@ private:
         void second(std::uint64_t total);
     };
     [[nodiscard]] std::uint32_t payload(const lt::peer_request& block) const;
+    void judge_all();
     void start();
     void dial();
     [[nodiscard]] bool connected(const Member& member) const;

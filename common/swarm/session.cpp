@@ -111,6 +111,7 @@ struct Session::Impl final : DiskSink, lt::plugin {
     std::shared_ptr<NetworkThread> network;
     Disk* disk = nullptr;                               // libtorrent's; network thread
     std::unordered_map<RevisionId, Entry> torrents;     // network thread
+    Strangers strangers = Strangers::kept_out;          // owner
     std::unordered_map<RevisionId, std::size_t> known;  // owner: how many members each torrent has
     ReceiveShare share = receive_share(0);              // owner
     std::vector<Event> heard;                           // owner: from libtorrent's alerts
@@ -252,7 +253,7 @@ void Session::Impl::on_tick()
 
 std::shared_ptr<Neighbours> Session::Impl::make_neighbours(const Torrent& torrent)
 {
-    Self self{{options.peer, options.key, options.kind}, options.stock_clients};
+    Self self{{options.peer, options.key, options.kind}, strangers};
     const std::size_t pieces = torrent.layout->pieces();
     Availability availability{torrent.have, torrent.want.empty() ? std::vector<bool>(pieces, true) : torrent.want};
     auto expect = [this, revision = torrent.revision](PieceIndex piece) { disk->expect(revision, piece); };
@@ -328,6 +329,14 @@ void Session::remove(const RevisionId& revision)
         impl->disk->close(revision);
         impl->handle.remove_torrent(at->second.handle);
         impl->torrents.erase(at);
+    });
+}
+
+void Session::let_in(Strangers strangers)
+{
+    if (std::exchange(impl_->strangers, strangers) == strangers) return;
+    impl_->network->post([impl = impl_.get(), strangers] {
+        for (const auto& [revision, entry] : impl->torrents) entry.neighbours->let_in(strangers);
     });
 }
 

@@ -27,7 +27,6 @@ struct SessionOptions {
     MemberKey key;
     std::vector<std::string> listen;   // "addr:port"; port 0 takes any
     bool any_port_if_taken = false;    // fetch: another port when that one is in use
-    bool stock_clients = false;        // admit who shows no key
     std::uint64_t download_limit = 0;  // bytes/s, 0: none. Hold on private addresses too
     std::uint64_t upload_limit = 0;
     std::uint64_t buffer_bytes = 64U << 20U;  // the disk backend's arena (peer: runs; seeder: verified pieces, 32 MiB at least)
@@ -59,6 +58,7 @@ public:
     Result<void> add(Torrent torrent);         // exists: it was added already; internal: layout and layers do not make a torrent
     void remove(const RevisionId& revision);   // its storage is let go when the last read or write has ended
     void resume(const RevisionId& revision);   // after StorageFailed
+    void let_in(Strangers strangers);          // kept out until it is said otherwise
     // All of them, each time. Others are hung up on, but not while the list is empty.
     void set_members(const RevisionId& revision, const std::vector<Member>& members);
     [[nodiscard]] std::vector<Event> poll();

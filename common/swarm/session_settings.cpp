@@ -50,7 +50,7 @@ void set_network(Settings& settings, const SessionOptions& options)
     settings.set_int(Settings::alert_mask, static_cast<int>(static_cast<std::uint32_t>(lt::alert_category::error | lt::alert_category::status)));
 }
 
-void set_connections(Settings& settings, const SessionOptions& options)
+void set_connections(Settings& settings)
 {
     settings.set_int(Settings::connection_speed, 1000);
     settings.set_int(Settings::torrent_connect_boost, 255);
@@ -61,7 +61,7 @@ void set_connections(Settings& settings, const SessionOptions& options)
     // A silent source is replaced within 10 s (Neighbour::watch_silence()), one that does not answer at all sooner.
     settings.set_int(Settings::peer_connect_timeout, 4);
     settings.set_int(Settings::handshake_timeout, 5);
-    settings.set_int(Settings::peer_timeout, options.stock_clients ? 150 : 30);  // stock clients say every two minutes that they live
+    settings.set_int(Settings::peer_timeout, 150);  // stock clients say every two minutes that they live; who is silent while asked is replaced sooner
     settings.set_int(Settings::request_timeout, 8);
     settings.set_int(Settings::piece_timeout, 8);
     settings.set_int(Settings::stop_tracker_timeout, 0);
@@ -86,7 +86,7 @@ lt::settings_pack cluster_settings(const SessionOptions& options)
 {
     Settings settings = receive_settings(receive_share(0));
     set_network(settings, options);
-    set_connections(settings, options);
+    set_connections(settings);
     set_exchange(settings);
     return settings;
 }
