@@ -103,4 +103,4 @@ def peak_resident(process):
 
 
 def run(command):
-    subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

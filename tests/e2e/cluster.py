@@ -223,12 +223,12 @@ class Cluster:
         self.start_tracker(*tracker_args)
         return self.start_seeder()
 
-    def peer_command(self, dest, *args, model="llama", revision=None, tracker=None, listen="127.0.0.1:0"):
+    def peer_command(self, dest, *args, model="llama", revision=None, tracker=None, listen="127.0.0.1:0", interval="100ms"):
+        """A fetch with --json; it reports often, so that a test sees the middle of a short transfer."""
         what = ["--revision", revision] if revision else []
         where = ["--dest", dest] if dest else []
         tracker = tracker or (self.current_tracker.url if self.current_tracker else "http://127.0.0.1:1")
-        # two reports a second, so that a test sees the middle of a short transfer
-        return [PEER, "fetch", "--model", model, *what, *where, "--tracker", tracker, "--listen", listen, "--json", "--progress-interval", "100ms", *args]
+        return [PEER, "fetch", "--model", model, *what, *where, "--tracker", tracker, "--listen", listen, "--json", "--progress-interval", interval, *args]
 
     def start_fetch(self, dest, *args, how=None, **what):
         return self.start(Process, "peer", self.peer_command(dest, *args, **what), **(how or {}))
