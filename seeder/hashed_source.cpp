@@ -8,16 +8,16 @@ namespace {
 
 // The files outside packs, each with its place in the manifest.
 Result<void> hash_files(Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<std::optional<std::size_t>>& pack_of,
-    const Rationed& content, Help help, HashedSource& hashed)
+    const Reading& reading, HashedSource& hashed)
 {
     std::vector<Content> contents;
     std::vector<std::size_t> index;
     for (std::size_t i = 0; i < tree.files.size(); ++i) {
         if (pack_of[i]) continue;
-        contents.push_back(content(tree.files[i]));
+        contents.push_back(reading.content(tree.files[i]));
         index.push_back(i);
     }
-    return hash_contents(crew, contents, piece_size, help, [&](std::size_t i, Result<crypto::ContentDigest> digest) -> Result<void> {
+    return hash_contents(crew, contents, piece_size, reading.help, [&](std::size_t i, Result<crypto::ContentDigest> digest) -> Result<void> {
         BOOST_OUTCOME_TRY(done, digest);
         hashed.files[index[i]] = std::move(done);
         return success();
@@ -25,9 +25,9 @@ Result<void> hash_files(Crew& crew, const SourceTree& tree, std::uint32_t piece_
 }
 
 Result<crypto::TreeDigest> hash_pack(
-    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<FileIndex>& files, const Rationed& content, HashedSource& hashed)
+    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<FileIndex>& files, const Reading& reading, HashedSource& hashed)
 {
-    const std::vector<Part> parts = pack_parts(tree, files, content);
+    const std::vector<Part> parts = pack_parts(tree, files, reading.content);
     const std::uint64_t size = parts.back().offset + parts.back().content.size;
     const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
     const MutableBytes bytes{buffer.get(), size};
@@ -36,7 +36,11 @@ Result<crypto::TreeDigest> hash_pack(
         hashed.files[files[i].value] = hash_small(part, piece_size);
         return success();
     }));
-    return hash_tree(crew, bytes, piece_size);
+    BOOST_OUTCOME_TRY(pack, hash_tree(crew, bytes, piece_size));
+    if (reading.pack) {
+        BOOST_OUTCOME_TRY(reading.pack(pack.pieces_root, bytes));
+    }
+    return std::move(pack);
 }
 
 }  // namespace
@@ -54,13 +58,13 @@ std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex
 }
 
 Result<HashedSource> hash_source(
-    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<std::vector<FileIndex>>& packs, const Rationed& content, Help help)
+    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<std::vector<FileIndex>>& packs, const Reading& reading)
 {
     HashedSource hashed;
     hashed.files.resize(tree.files.size());
-    BOOST_OUTCOME_TRY(hash_files(crew, tree, piece_size, packs_of_files(tree.files.size(), packs), content, help, hashed));
+    BOOST_OUTCOME_TRY(hash_files(crew, tree, piece_size, packs_of_files(tree.files.size(), packs), reading, hashed));
     for (const std::vector<FileIndex>& files : packs) {
-        BOOST_OUTCOME_TRY(pack, hash_pack(crew, tree, piece_size, files, content, hashed));
+        BOOST_OUTCOME_TRY(pack, hash_pack(crew, tree, piece_size, files, reading, hashed));
         hashed.packs.push_back(std::move(pack));
     }
     return hashed;

@@ -23,9 +23,17 @@ struct HashedSource {
 using Rationed = std::function<Content(const SourceFile& file)>;  // content_of(), perhaps with a ceiling on its reads
 std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex>& files, const Rationed& content);
 
+// How a source is read: as little as can be, since opening thousands of small files costs more than hashing them.
+struct Reading {
+    Rationed content;
+    Help help = Help::yes;
+    // Gets each pack while it is in memory anyway. May be empty.
+    std::function<Result<void>(const Digest& root, ConstBytes bytes)> pack;
+};
+
 // `packs`: as from model::pack_files().
 Result<HashedSource> hash_source(
-    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<std::vector<FileIndex>>& packs, const Rationed& content, Help help);
+    Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<std::vector<FileIndex>>& packs, const Reading& reading);
 
 // By FileIndex: the pack that holds it.
 std::vector<std::optional<std::size_t>> packs_of_files(std::size_t files, const std::vector<std::vector<FileIndex>>& packs);

@@ -69,7 +69,8 @@ private:
         for (const std::string& twins : case_twins(tree_))
             obs::log(obs::Level::warning, "names differ only in case, which some filesystems cannot hold: " + twins);
         std::string all;
-        for (const std::string& finding : suspicious(tree_)) {
+        BOOST_OUTCOME_TRY(findings, suspicious(watch_.crew(), tree_));
+        for (const std::string& finding : findings) {
             obs::log(obs::Level::warning, "suspicious file: " + finding);
             all += (all.empty() ? "" : ", ") + finding;
         }
@@ -101,8 +102,7 @@ private:
         for (const SourceFile& file : tree_.files) sizes.push_back(file.state.size);
         packs_ = model::pack_files(sizes, manifest_.piece_size);
         watch_.begin("hashing " + options_.model, tree_.bytes());
-        BOOST_OUTCOME_TRY(
-            hashed, hash_source(watch_.crew(), tree_, manifest_.piece_size, packs_, content(), options_.origin_limit == 0 ? Help::yes : Help::no));
+        BOOST_OUTCOME_TRY(hashed, hash_source(watch_.crew(), tree_, manifest_.piece_size, packs_, reading()));
         fill(manifest_, tree_, hashed, packs_);
         BOOST_OUTCOME_TRY(model::check(manifest_));
         const model::Layout layout{manifest_};
@@ -132,6 +132,26 @@ private:
         return [this](const SourceFile& file) { return rationed(content_of(file), watch_.gate()); };
     }
 
+    [[nodiscard]] Reading reading()
+    {
+        Reading reading{content(), options_.origin_limit == 0 ? Help::yes : Help::no, {}};
+        if (options_.placement == Placement::copy && options_.dry_run == Dry::no)
+            reading.pack = [this](const Digest& root, ConstBytes bytes) { return upload_early(root, bytes); };
+        return reading;
+    }
+
+    // A pack that has been read for its digests is not read again to be copied.
+    Result<void> upload_early(const Digest& root, ConstBytes bytes)
+    {
+        BOOST_OUTCOME_TRY(there, blob_size(*store_, root));
+        if (there) return success();  // of a wrong size: the plan replaces it
+        BOOST_OUTCOME_TRY(upload, store_->upload(objectstore::blob_key(root), bytes.size()));
+        BOOST_OUTCOME_TRY(upload->write(bytes));
+        BOOST_OUTCOME_TRY(upload->commit());
+        uploaded_early_ += bytes.size();
+        return success();
+    }
+
     Result<PublishPlan> plan_with(const model::Layout& layout, const Location& source)
     {
         BOOST_OUTCOME_TRY(facts, look(*store_, objects_, manifest_));
@@ -154,9 +174,7 @@ private:
     Result<void> execute(const model::Layout& layout, const PublishPlan& plan)
     {
         BOOST_OUTCOME_TRY(upload(layout, plan));
-        for (const SourceFile& file : tree_.files) {
-            BOOST_OUTCOME_TRY(check_unchanged(file));
-        }
+        BOOST_OUTCOME_TRY(watch_.crew().run(tree_.files.size(), [this](std::size_t i) { return check_unchanged(tree_.files[i]); }));
         if (stop_.requested()) return failure(Crew::given_up());
         BOOST_OUTCOME_TRY(write_names(*store_, objects_, plan));
         // A blob that was there may have been removed with another revision before our names said that it is needed.
@@ -200,16 +218,17 @@ private:
     {
         const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();
         const bool dry = options_.dry_run == Dry::yes;
+        const std::uint64_t new_bytes = uploaded_early_ + plan.upload_bytes;
         const std::string revision = to_string(objects_.revision);
         obs::log(obs::Level::info,
-            dry                     ? "would publish"
-            : plan.writes_nothing() ? "published before, nothing new"
-                                    : "published",
+            dry                                       ? "would publish"
+            : plan.writes_nothing() && new_bytes == 0 ? "published before, nothing new"
+                                                      : "published",
             {{"model", options_.model}, {"revision", revision}, {"files", std::to_string(tree_.files.size())}, {"bytes", format_size(tree_.bytes())},
-                {"new", format_size(plan.upload_bytes)}, {"piece_size", format_size(manifest_.piece_size)}});
+                {"new", format_size(new_bytes)}, {"piece_size", format_size(manifest_.piece_size)}});
         if (options_.output == Output::text) return print_line(revision);
         nlohmann::ordered_json event{{"event", "published"}, {"model", options_.model}, {"revision", revision}, {"files", tree_.files.size()},
-            {"bytes", tree_.bytes()}, {"new_bytes", plan.upload_bytes}, {"seconds", seconds}, {"tags", options_.tags}};
+            {"bytes", tree_.bytes()}, {"new_bytes", new_bytes}, {"seconds", seconds}, {"tags", options_.tags}};
         if (dry) event["dry_run"] = true;
         print_event(event);
     }
@@ -223,6 +242,7 @@ private:
     model::Manifest manifest_;
     std::vector<std::vector<FileIndex>> packs_;
     SmallObjects objects_;
+    std::uint64_t uploaded_early_ = 0;
 };
 
 Result<void> check_names(const PublishOptions& options)

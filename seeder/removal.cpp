@@ -40,12 +40,6 @@ bool needs_it(const Json& node)
     return state == "wanted" || state == "fetching";
 }
 
-bool says_incomplete(const Json& answer)
-{
-    const auto complete = answer.find("complete_picture");
-    return complete != answer.end() && *complete != true;
-}
-
 }  // namespace
 
 UnsharedBlobs::UnsharedBlobs(const model::Manifest& removed)
@@ -70,7 +64,9 @@ Result<void> judge_answer(std::string_view body, const std::string& tracker, con
 {
     const Json answer = Json::parse(body, nullptr, false);
     if (!answer.is_object() || !answer.contains("nodes") || !answer["nodes"].is_array()) return failure(incomplete(tracker, "its answer is not understood"));
-    if (says_incomplete(answer)) return failure(incomplete(tracker, "it has just started"));
+    const auto complete = answer.find("complete_picture");
+    if (complete == answer.end() || !complete->is_boolean()) return failure(incomplete(tracker, "its answer is not understood"));
+    if (*complete != true) return failure(incomplete(tracker, "it has just started"));
     std::string users;
     std::size_t count = 0;
     const auto add = [&](const std::string& user) {

@@ -13,10 +13,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t head_bytes = 64U << 10U;
 constexpr std::uint64_t max_header = 100U << 20U;  // what safetensors itself allows
 constexpr std::uint64_t max_index = 64U << 20U;
-constexpr std::size_t zeros_are_suspicious = 4096;
+constexpr std::size_t head_bytes = 4096;  // so many zeros are suspicious
 
 bool ends_with_any(std::string_view path, std::initializer_list<std::string_view> endings)
 {
@@ -100,7 +99,7 @@ std::string suspicious_weights(std::string_view path, std::string_view head, std
             return "is no safetensors file: its header of " + std::to_string(length) + " bytes cannot be";
     }
     if (path.ends_with(".gguf") && !head.starts_with("GGUF")) return "is no GGUF file: it does not begin with GGUF";
-    const std::string_view start = head.substr(0, zeros_are_suspicious);
+    const std::string_view start = head.substr(0, head_bytes);
     if (!start.empty() && start.find_first_not_of('\0') == std::string_view::npos) return "begins with " + std::to_string(start.size()) + " zero bytes";
     return {};
 }
@@ -136,17 +135,20 @@ Result<std::vector<std::string>> indexed_files(std::string_view index)
     return std::vector<std::string>{files.begin(), files.end()};
 }
 
-std::vector<std::string> suspicious(const SourceTree& tree)
+Result<std::vector<std::string>> suspicious(Crew& crew, const SourceTree& tree)
 {
     std::set<std::string> published;
     for (const SourceFile& file : tree.files) published.insert(file.path);
-    std::vector<std::string> findings;
-    for (const SourceFile& file : tree.files) {
+    std::vector<std::string> findings(tree.files.size());
+    BOOST_OUTCOME_TRY(crew.run(tree.files.size(), [&](std::size_t i) -> Result<void> {
+        const SourceFile& file = tree.files[i];
         std::string why;
         if (is_weights(file.path)) why = look_at_weights(file);
         if (file.path.ends_with(".index.json")) why = look_at_index(file, published);
-        if (!why.empty()) findings.push_back(sentence(file.path, why));
-    }
+        if (!why.empty()) findings[i] = sentence(file.path, why);
+        return success();
+    }));
+    findings.erase(std::remove(findings.begin(), findings.end(), ""), findings.end());
     return findings;
 }
 

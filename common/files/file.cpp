@@ -62,7 +62,7 @@ File::~File()
     if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-Result<File> open_read(const Path& path)
+Result<LookedAt> open_and_look(const Path& path)
 {
     // Without O_NONBLOCK a FIFO in the way would hold us for ever.
     File file{uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); })};
@@ -73,7 +73,13 @@ Result<File> open_read(const Path& path)
     struct stat facts {};
     if (::fstat(file.descriptor(), &facts) != 0) return failure(system_error(errno, "cannot stat", path.string()));
     if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "not a regular file: " + path.string() + ": is " + kind_of(facts.st_mode));
-    return file;
+    return LookedAt{std::move(file), state_from(facts)};
+}
+
+Result<File> open_read(const Path& path)
+{
+    BOOST_OUTCOME_TRY(opened, open_and_look(path));
+    return std::move(opened.file);
 }
 
 Result<File> open_write(const Path& path, Create create)

@@ -39,9 +39,15 @@ struct FileState {
     bool operator==(const FileState&) const = default;
 };
 
+struct LookedAt {
+    File file;
+    FileState state;
+};
+
 enum class Create { if_missing, must_be_new };
 
 Result<File> open_read(const Path& path);                  // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
+Result<LookedAt> open_and_look(const Path& path);          // the same, and what it is
 Result<File> open_write(const Path& path, Create create);  // O_RDWR, 0644 whatever the umask
 Result<FileState> state_of(const Path& path);              // of the file itself; follows links
 Result<FileState> state_of(const File& file, const Path& path);

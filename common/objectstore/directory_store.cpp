@@ -93,29 +93,30 @@ Result<files::FileState> state_or_none(const files::Path& path)
 
 DirectoryStore::DirectoryStore(std::string url, files::Path root, Naming naming) : url_{std::move(url)}, root_{std::move(root)}, naming_{naming} {}
 
+Result<files::LookedAt> DirectoryStore::open(const std::string& key, const files::Path& path) const
+{
+    auto opened = files::open_and_look(path);
+    if (!opened) return failure(opened.error().code == Errc::invalid ? missing(url_, key) : about(opened.error(), url_, key));
+    return opened;
+}
+
 Result<ObjectInfo> DirectoryStore::head(const std::string& key)
 {
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
-    const auto file = files::open_read(path);
-    if (!file) return failure(file.error().code == Errc::invalid ? missing(url_, key) : about(file.error(), url_, key));
-    const auto state = files::state_of(file.value(), path);
-    if (!state) return failure(about(state.error(), url_, key));
-    return ObjectInfo{key, state.value().size, version_of(state.value())};
+    BOOST_OUTCOME_TRY(opened, open(key, path));
+    return ObjectInfo{key, opened.state.size, version_of(opened.state)};
 }
 
 Result<Object> DirectoryStore::get(const std::string& key, std::size_t limit)
 {
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
-    const auto file = files::open_read(path);
-    if (!file) return failure(file.error().code == Errc::invalid ? missing(url_, key) : about(file.error(), url_, key));
-    const auto state = files::state_of(file.value(), path);
-    if (!state) return failure(about(state.error(), url_, key));
-    const std::uint64_t size = state.value().size;
+    BOOST_OUTCOME_TRY(opened, open(key, path));
+    const std::uint64_t size = opened.state.size;
     if (size > limit)
         return failure(Errc::too_large,
             "object is too large: " + name_of(url_, key) + ": expected at most " + std::to_string(limit) + " bytes, found " + std::to_string(size));
-    Object object{std::string(size, '\0'), version_of(state.value())};
-    const auto read = files::read_exactly(file.value(), path, 0, std::as_writable_bytes(std::span{object.content}));
+    Object object{std::string(size, '\0'), version_of(opened.state)};
+    const auto read = files::read_exactly(opened.file, path, 0, std::as_writable_bytes(std::span{object.content}));
     if (!read) return failure(about(read.error(), url_, key));
     return object;
 }
@@ -123,19 +124,18 @@ Result<Object> DirectoryStore::get(const std::string& key, std::size_t limit)
 Result<void> DirectoryStore::get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<Version>& expected)
 {
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
-    const auto file = files::open_read(path);
-    if (!file) return failure(file.error().code == Errc::invalid ? missing(url_, key) : about(file.error(), url_, key));
+    BOOST_OUTCOME_TRY(opened, open(key, path));
     // Looked at before and after: a file that is rewritten while we read is another one, and one that is cut is neither EIO nor SIGBUS.
-    const auto check = [&]() -> Result<void> {
-        const auto state = files::state_of(file.value(), path);
-        if (!state) return failure(about(state.error(), url_, key));
-        if (expected && version_of(state.value()) != *expected) return failure(other_version(url_, key, *expected, version_of(state.value())));
-        if (state.value().size < offset || state.value().size - offset < out.size()) return failure(cut(url_, key, offset + out.size(), state.value().size));
+    const auto check = [&](const files::FileState& state) -> Result<void> {
+        if (expected && version_of(state) != *expected) return failure(other_version(url_, key, *expected, version_of(state)));
+        if (state.size < offset || state.size - offset < out.size()) return failure(cut(url_, key, offset + out.size(), state.size));
         return success();
     };
-    BOOST_OUTCOME_TRY(check());
-    const auto read = files::read_exactly(file.value(), path, offset, out);
-    BOOST_OUTCOME_TRY(check());
+    BOOST_OUTCOME_TRY(check(opened.state));
+    const auto read = files::read_exactly(opened.file, path, offset, out);
+    const auto after = files::state_of(opened.file, path);
+    if (!after) return failure(about(after.error(), url_, key));
+    BOOST_OUTCOME_TRY(check(after.value()));
     if (!read) return failure(about(read.error(), url_, key));
     return success();
 }

@@ -26,6 +26,7 @@ public:
     Result<void> remove(const std::string& key) override;
 
 private:
+    [[nodiscard]] Result<files::LookedAt> open(const std::string& key, const files::Path& path) const;
     Result<Version> replace(const std::string& key, const files::Path& path, std::string_view content, const Condition& condition);
 
     std::string url_;

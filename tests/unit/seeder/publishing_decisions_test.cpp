@@ -173,19 +173,22 @@ TEST_P(TrackersAnswer, DecidesWhetherARevisionMayGo)
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, TrackersAnswer,
-    testing::Values(Answer{"nobody", R"({"nodes":[]})", Errc::internal}, Answer{"held", R"({"nodes":[{"node":"n","state":"held"}]})", Errc::internal},
-        Answer{"fetching", R"({"nodes":[{"node":"n","state":"held"},{"node":"n","state":"fetching"}]})", Errc::not_allowed},
-        Answer{"wanted", R"({"nodes":[{"node":"n","state":"wanted"}]})", Errc::not_allowed},
-        Answer{"leased", R"({"nodes":[],"leases":[{"id":"x"}]})", Errc::not_allowed}, Answer{"no_leases", R"({"nodes":[],"leases":[]})", Errc::internal},
-        Answer{"young", R"({"nodes":[],"complete_picture":false})", Errc::timed_out},
-        Answer{"grown", R"({"nodes":[],"complete_picture":true})", Errc::internal}, Answer{"garbage", "<html>", Errc::timed_out},
-        Answer{"empty", "", Errc::timed_out}, Answer{"no_nodes", R"({"revision":"x"})", Errc::timed_out},
-        Answer{"odd_nodes", R"({"nodes":[1]})", Errc::timed_out}, Answer{"nodes_no_list", R"({"nodes":{}})", Errc::timed_out}),
+    testing::Values(Answer{"nobody", R"({"complete_picture":true,"nodes":[]})", Errc::internal},
+        Answer{"held", R"({"complete_picture":true,"nodes":[{"node":"n","state":"held"}]})", Errc::internal},
+        Answer{"fetching", R"({"complete_picture":true,"nodes":[{"node":"n","state":"held"},{"node":"n","state":"fetching"}]})", Errc::not_allowed},
+        Answer{"wanted", R"({"complete_picture":true,"nodes":[{"node":"n","state":"wanted"}]})", Errc::not_allowed},
+        Answer{"leased", R"({"complete_picture":true,"nodes":[],"leases":[{"id":"x"}]})", Errc::not_allowed},
+        Answer{"no_leases", R"({"complete_picture":true,"nodes":[],"leases":[]})", Errc::internal},
+        Answer{"just_started", R"({"complete_picture":false,"nodes":[]})", Errc::timed_out}, Answer{"silent_about_that", R"({"nodes":[]})", Errc::timed_out},
+        Answer{"odd_about_that", R"({"complete_picture":1,"nodes":[]})", Errc::timed_out}, Answer{"garbage", "<html>", Errc::timed_out},
+        Answer{"empty", "", Errc::timed_out}, Answer{"no_nodes", R"({"complete_picture":true})", Errc::timed_out},
+        Answer{"odd_nodes", R"({"complete_picture":true,"nodes":[1]})", Errc::timed_out},
+        Answer{"nodes_no_list", R"({"complete_picture":true,"nodes":{}})", Errc::timed_out}),
     [](const auto& row) { return row.param.name; });
 
 TEST(TrackersAnswerText, NamesTheUsers)
 {
-    const auto judged = judge_answer(R"({"nodes":[{"node":"gpu-7","state":"fetching"}]})", "t:1", "sha256:ab");
+    const auto judged = judge_answer(R"({"complete_picture":true,"nodes":[{"node":"gpu-7","state":"fetching"}]})", "t:1", "sha256:ab");
     EXPECT_NE(judged.error().message.find("gpu-7 (fetching)"), std::string::npos);
 }
 
