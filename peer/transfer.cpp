@@ -181,6 +181,7 @@ void Transfer::on_reply(const wire::Reply& reply)
     if (!reply.warning.empty()) obs::log(obs::Level::warning, "the tracker warns", {{"cause", reply.warning}});
     neighbourhood_.heard(reply.tracker, reply);
     if (!session_) return;
+    session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);
     std::vector<swarm::Member> members;
     for (const wire::Neighbour& neighbour : neighbourhood_.neighbours(revision_)) members.push_back(member_from(neighbour));
     neighbours_ = members.size();

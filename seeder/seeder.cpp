@@ -162,6 +162,7 @@ void Seeder::on_reply(const wire::Reply& reply)
 {
     voice_.heard(reply);
     neighbourhood_.heard(reply.tracker, reply);
+    session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);
     const TimePoint now = Clock::now();
     for (const wire::Wish& wish : reply.wishes) wishes_.wished(wish.revision, wish.model, now);
     for (const wire::Swarm& swarm : reply.swarms) {

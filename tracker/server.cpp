@@ -50,6 +50,7 @@ Server::Server(net::Loop& loop, objectstore::ObjectStore& store, ServerOptions o
       ticks_{loop.every(tick_period, [this] { tick(); })},
       probes_{loop.every(probe_period, [this] { probe_store(); })}
 {
+    if (stock_.allowed()) board_.let_strangers_in();
     probe_store();
 }
 

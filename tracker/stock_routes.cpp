@@ -65,7 +65,7 @@ StockRoutes::StockRoutes(StockClients policy, Switchboard& board, Library& libra
 
 net::Response StockRoutes::refusal()
 {
-    return problem(403, "Not allowed", "this swarm admits only its members; start the tracker, the seeders and the peers with --allow-stock-clients");
+    return problem(403, "Not allowed", "this swarm admits only its members; start the tracker with --allow-stock-clients");
 }
 
 void StockRoutes::know(const Summary& summary, const RevisionId& revision)

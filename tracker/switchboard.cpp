@@ -231,6 +231,7 @@ wire::Reply Switchboard::blank(TimePoint now) const
     reply.tracker = id_;
     reply.beat_ms = static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(beat_).count());
     reply.young = young(now);
+    reply.stock_clients = strangers_allowed_;
     return reply;
 }
 

@@ -52,6 +52,7 @@ public:
     [[nodiscard]] std::optional<TimePoint> next_release() const { return news_.next(); }
     [[nodiscard]] std::vector<PeerId> release(TimePoint now);  // whose held reply is due
     [[nodiscard]] std::vector<PeerId> expire(TimePoint now);   // who has gone silent
+    void let_strangers_in() { strangers_allowed_ = true; }     // and say so in every reply
     // The stock clients of a swarm, all of them; where one lacks part, seeders hear of it as of any wish.
     void set_strangers(const RevisionId& revision, const std::string& model, std::vector<Stranger> strangers, TimePoint now);
 
@@ -87,6 +88,7 @@ private:
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
     Journal journal_;
+    bool strangers_allowed_ = false;
 };
 
 }  // namespace shoal::tracker

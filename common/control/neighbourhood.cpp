@@ -26,6 +26,7 @@ void Neighbourhood::heard(const TrackerId& tracker, const wire::Reply& reply)
     if (!reply.refusal.empty() || reply.need_full) return;  // such a reply says nothing of swarms
     Word word;
     word.young = reply.young;
+    word.stock_clients = reply.stock_clients;
     for (const wire::Swarm& swarm : reply.swarms) word.swarms.insert_or_assign(swarm.revision, swarm);
     said_.insert_or_assign(tracker, std::move(word));
     for (auto& [id, other] : said_) {
@@ -59,6 +60,11 @@ std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) 
         if (!unknown) most = std::max(most.value_or(0), swarm->second.wanting);
     }
     return most;
+}
+
+bool Neighbourhood::stock_clients() const
+{
+    return std::any_of(said_.begin(), said_.end(), [](const auto& one) { return one.second.stock_clients; });
 }
 
 std::string Neighbourhood::withdrawn(const RevisionId& revision) const

@@ -17,12 +17,14 @@ public:
     void heard(const TrackerId& tracker, const wire::Reply& reply);
     [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const;  // each peer id once
     [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;     // the largest that any tracker says; none: nobody has spoken
+    [[nodiscard]] bool stock_clients() const;                                                 // some tracker says that the operator lets them join
     [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                    // first non-empty
 
 private:
     struct Word {
         std::map<RevisionId, wire::Swarm> swarms;
         bool young = false;
+        bool stock_clients = false;
         unsigned silent = 0;  // words of others since
     };
     std::map<TrackerId, Word> said_;

@@ -38,6 +38,8 @@ public:
     virtual void block_taken(const RevisionId& revision, PieceIndex piece, std::uint32_t block) = 0;
     // All blocks of a piece are here, and its digest is right or not: the leaves, one a block, are what was received.
     virtual void piece_judged(const RevisionId& revision, PieceIndex piece, bool right, std::span<const Digest> leaves) = 0;
+    // The blocks of a wrong piece have been given back: they may be asked for again.
+    virtual void piece_reopened(const RevisionId& revision) = 0;
     // Between these two libtorrent takes a piece without hashing it again.
     virtual void begin_trust() = 0;
     virtual void end_trust() = 0;

@@ -1,8 +1,8 @@
 #include "common/swarm/neighbours.hpp"
 
-#include "common/crypto/block_tree.hpp"
 #include "common/swarm/endpoint.hpp"
 
+#include <libtorrent/download_priority.hpp>
 #include <libtorrent/peer_info.hpp>
 #include <libtorrent/pex_flags.hpp>
 
@@ -10,6 +10,14 @@
 #include <utility>
 
 namespace shoal::swarm {
+namespace {
+
+std::uint32_t number(lt::piece_index_t piece)
+{
+    return static_cast<std::uint32_t>(static_cast<int>(piece));
+}
+
+}  // namespace
 
 Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
     std::function<void(PieceIndex)> on_asked)
@@ -155,7 +163,7 @@ void Neighbours::silent(const Neighbour& neighbour)
 
 std::uint32_t Neighbours::payload(const lt::peer_request& block) const
 {
-    const std::uint32_t length = layout_->place({static_cast<std::uint32_t>(static_cast<int>(block.piece))}).length;
+    const std::uint32_t length = layout_->place({number(block.piece)}).length;
     const auto start = static_cast<std::uint32_t>(block.start);
     return start >= length ? 0 : std::min(static_cast<std::uint32_t>(block.length), length - start);
 }
@@ -189,6 +197,18 @@ void Neighbours::piece_judged(PieceIndex piece, bool right, std::span<const Dige
     for (const PeerId& peer : blame_.judged(piece, right, leaves)) ban(peer);
 }
 
+// Neighbours that are asked for nothing are asked again within 5 s only, unless their interest changes, or what we want: so that of a piece that is here
+// is changed, and back.
+void Neighbours::ask_again()
+{
+    const auto held = std::find(availability_.have().begin(), availability_.have().end(), true);
+    if (held == availability_.have().end() || availability_.complete()) return;
+    const lt::piece_index_t piece{static_cast<int>(held - availability_.have().begin())};
+    const lt::download_priority_t before = availability_.wanted({number(piece)}) ? lt::default_priority : lt::dont_download;
+    handle_.piece_priority(piece, before == lt::dont_download ? lt::default_priority : lt::dont_download);
+    handle_.piece_priority(piece, before);
+}
+
 void Neighbours::ban(const PeerId& peer)
 {
     roster_.ban(peer);
@@ -202,7 +222,7 @@ void Neighbours::ban(const PeerId& peer)
 
 void Neighbours::on_piece_pass(lt::piece_index_t index)
 {
-    const PieceIndex piece{static_cast<std::uint32_t>(static_cast<int>(index))};
+    const PieceIndex piece{number(index)};
     const bool was_complete = availability_.complete();
     if (availability_.have()[piece.value]) return;
     availability_.gained(piece);

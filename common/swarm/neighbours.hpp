@@ -42,8 +42,9 @@ public:
     void set_members(const std::vector<Member>& members);
     void block_taken(PieceIndex piece, std::uint32_t block);
     void piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves);
-    void second();  // once a second
-    void resume();  // after it was paused
+    void ask_again();  // a piece that came wrong may be asked for again
+    void second();     // once a second
+    void resume();     // after it was paused
     [[nodiscard]] TorrentStats stats() const;
 
     // From libtorrent

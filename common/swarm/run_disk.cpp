@@ -231,7 +231,8 @@ void RunDisk::judge(const Torrent& of, const Place& place, Piece piece)
     for (std::size_t i = 0; i < std::min(piece.leaves->size(), static_cast<std::size_t>(piece.hashes.size())); ++i)
         std::memcpy(piece.hashes[static_cast<std::ptrdiff_t>(i)].data(), (*piece.leaves)[i].bytes.data(), Digest::size);
     sink_.piece_judged(content.revision, {place.piece}, right, *piece.leaves);
-    answer([this, number = lt::piece_index_t{static_cast<int>(place.piece)}, right, writes = std::move(piece.writes), judged = std::move(piece.judged)] {
+    answer([this, revision = content.revision, number = lt::piece_index_t{static_cast<int>(place.piece)}, right, writes = std::move(piece.writes),
+               judged = std::move(piece.judged)] {
         if (right) {
             for (const WriteHandler& handler : writes) handler({});
             sink_.begin_trust();
@@ -240,6 +241,7 @@ void RunDisk::judge(const Torrent& of, const Place& place, Piece piece)
         } else {
             judged(number, {}, cancelled());
             for (const WriteHandler& handler : writes) handler(cancelled());
+            sink_.piece_reopened(revision);
         }
     });
 }

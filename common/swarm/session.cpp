@@ -94,6 +94,7 @@ struct Session::Impl final : DiskSink, lt::plugin {
     void storage_failed(const RevisionId& revision, const Error& error) override;
     void block_taken(const RevisionId& revision, PieceIndex piece, std::uint32_t block) override;
     void piece_judged(const RevisionId& revision, PieceIndex piece, bool right, std::span<const Digest> leaves) override;
+    void piece_reopened(const RevisionId& revision) override;
     void begin_trust() override { trust(true); }
     void end_trust() override { trust(false); }
     void trust(bool yes);
@@ -234,6 +235,11 @@ void Session::Impl::block_taken(const RevisionId& revision, PieceIndex piece, st
 void Session::Impl::piece_judged(const RevisionId& revision, PieceIndex piece, bool right, std::span<const Digest> leaves)
 {
     if (const auto at = torrents.find(revision); at != torrents.end()) at->second.neighbours->piece_judged(piece, right, leaves);
+}
+
+void Session::Impl::piece_reopened(const RevisionId& revision)
+{
+    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.neighbours->ask_again();
 }
 
 // libtorrent would hash a piece's blocks into a tree that it keeps, 64 bytes a block: 1 GiB for a model of 140 GB. We have judged the piece, and the call

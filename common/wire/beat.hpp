@@ -113,6 +113,7 @@ struct Reply {
     bool need_full = false;        // this tracker lacks the base of a delta: send all, now
     std::string refusal;           // the beat was not taken: why (version, or a second process with this peer id)
     std::string warning;           // the beat was taken, but something is wrong that people must see (a second process with this peer id)
+    bool stock_clients = false;    // the operator lets plain BitTorrent clients join: admit those who show no key
     bool young = false;            // the tracker started less than two beats ago: `neighbours` add to those known, `wanting` is the least there are
     std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;

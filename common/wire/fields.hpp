@@ -80,8 +80,8 @@ constexpr auto fields(const Reply&)
 {
     return std::tuple{Field{"version", &Reply::version, Presence::required}, Field{"tracker", &Reply::tracker, Presence::required},
         Field{"beat_ms", &Reply::beat_ms, Presence::required}, Field{"need_full", &Reply::need_full}, Field{"refusal", &Reply::refusal},
-        Field{"warning", &Reply::warning}, Field{"young", &Reply::young},
-        Field{"zone", &Reply::zone}, Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}};
+        Field{"warning", &Reply::warning}, Field{"young", &Reply::young}, Field{"stock_clients", &Reply::stock_clients}, Field{"zone", &Reply::zone},
+        Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}};
 }
 
 // The largest value of each enumeration that this version knows.

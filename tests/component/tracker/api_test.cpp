@@ -209,6 +209,7 @@ TEST_F(Asking, C31_AnAllowedStockClientGetsATorrentAndTheSwarmsPeersAndTheyHearO
     EXPECT_EQ(wish->reply().wishes[0].revision, placed.id);
 
     const auto serving = beat(delta_of(delta_of(seeder), {placed_holding(HoldState::held)}));
+    EXPECT_TRUE(serving.stock_clients);
     ASSERT_THAT(serving.swarms.at(0).neighbours, SizeIs(1));
     EXPECT_TRUE(serving.swarms[0].neighbours[0].key.is_zero());
     EXPECT_EQ(serving.swarms[0].neighbours[0].endpoints.at(0), "127.0.0.1:5000");

@@ -37,6 +37,17 @@ wire::Reply reply(std::vector<wire::Neighbour> neighbours, std::uint32_t wanting
     return one;
 }
 
+TEST(Neighbourhood, C31_LetsStockClientsInOnceATrackerSaysSo)
+{
+    Neighbourhood all;
+    all.heard(id<TrackerId>(1), reply({}));
+    EXPECT_FALSE(all.stock_clients());
+    wire::Reply allowing = reply({});
+    allowing.stock_clients = true;
+    all.heard(id<TrackerId>(2), allowing);
+    EXPECT_TRUE(all.stock_clients());
+}
+
 TEST(Neighbourhood, IsTheUnionOfWhatTrackersSay_EachPeerOnce)
 {
     Neighbourhood all;

@@ -64,7 +64,7 @@ TEST(Records, APointerHoldsOneRevisionAndNothingElse)
 {
     EXPECT_EQ(encode_pointer(some_revision()), R"({"revision":")" + to_string(some_revision()) + R"("})");
     EXPECT_EQ(decode_pointer(encode_pointer(some_revision())).value(), some_revision());
-    for (const std::string bytes : {std::string{}, std::string{"{}"}, std::string{R"({"revision":"sha256:12"})"}, std::string{R"({"revision":7})"},
+    for (const std::string& bytes : {std::string{}, std::string{"{}"}, std::string{R"({"revision":"sha256:12"})"}, std::string{R"({"revision":7})"},
              encode_pointer(some_revision()).insert(1, R"("x":1,)"), encode_pointer(some_revision()) + "x", std::string(50, '\0')})
         EXPECT_EQ(decode_pointer(bytes).error().code, Errc::malformed) << bytes;
     EXPECT_EQ(decode_pointer(std::string(5000, ' ')).error().code, Errc::too_large);

@@ -65,6 +65,7 @@ Reply some_reply()
     reply.refusal = "no";
     reply.warning = "two of you";
     reply.young = true;
+    reply.stock_clients = true;
     reply.zone = "z";
     reply.rack = "r";
     Neighbour one{random_id<PeerId>(), random_id<MemberKey>(), Role::seeder, Nearness::zone, false, true, {"10.0.0.2:1"}};
