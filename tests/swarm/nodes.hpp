@@ -91,6 +91,7 @@ struct Node {
         return std::get<Kind>(*std::find_if(events.begin(), events.end(), [](const Event& event) { return std::holds_alternative<Kind>(event); }));
     }
     [[nodiscard]] bool complete() const { return count<Complete>() > 0; }
+    [[nodiscard]] TorrentStats stats(const Content& content) const { return session->stats(content.revision); }
 
     SessionOptions options;
     std::shared_ptr<MemoryStorage> storage;

@@ -31,6 +31,7 @@ struct RecordingSink final : DiskSink {
     void storage_failed(const RevisionId&, const Error& error) override { failures.push_back(error); }
     void block_taken(const RevisionId&, PieceIndex piece, std::uint32_t number) override { taken.emplace(piece.value, number); }
     void piece_judged(const RevisionId&, PieceIndex piece, bool right, std::span<const Digest>) override { (right ? passed : wrong).push_back(piece.value); }
+    void piece_reopened(const RevisionId&) override { ++reopened; }
     void begin_trust() override { ++trusting; }
     void end_trust() override { --trusting; }
 
@@ -39,6 +40,7 @@ struct RecordingSink final : DiskSink {
     std::set<std::pair<std::uint32_t, std::uint32_t>> taken;
     std::vector<std::uint32_t> passed, wrong;
     int trusting = 0;
+    int reopened = 0;
 };
 
 struct Observer final : lt::disk_observer {
@@ -394,6 +396,7 @@ TEST_F(Runs, AWrongPieceIsGivenBackBlockByBlockAndMayComeAgain)
     EXPECT_EQ(hashed->result->ec, cancelled().ec);
     for (const auto& one : writes) EXPECT_EQ(one->result->ec, cancelled().ec);
     EXPECT_THAT(sink.wrong, ElementsAre(0));
+    EXPECT_EQ(sink.reopened, 1);
     write_piece(0);
     const auto again = hash(0);
     ASSERT_TRUE(until([&] { return waiting == 0; }));
