@@ -15,7 +15,7 @@ void NetworkThread::enqueue(std::unique_ptr<AnyTask> task)
     const std::lock_guard lock{queue_->mutex};
     if (queue_->closed) return;
     queue_->tasks.push_back(std::move(task));
-    if (queue_->tasks.size() > 1) return;  // a drain is on its way
+    // Each brings a drain of its own: one that the network thread itself has posted stands behind what other threads post after it.
     context_->get_executor().post([queue = queue_] { drain(*queue); }, std::allocator<void>{});
 }
 

@@ -15,7 +15,7 @@ class NetworkThread {
 public:
     explicit NetworkThread(lt::io_context& context) : context_{&context} {}
 
-    // Runs `work` there, in the order of the calls, and never inside this call. Dropped after close().
+    // Runs `work` there, in the order of the calls, never inside this call, and before what the caller asks of libtorrent after it. Dropped after close().
     template <typename Work>
     void post(Work work)
     {
