@@ -7,6 +7,7 @@ import dataclasses
 import os
 import pathlib
 import platform
+import subprocess
 import sys
 import time
 
@@ -17,6 +18,7 @@ os.environ["SHOAL_BUILD"] = sys.argv[1] if len(sys.argv) > 1 else "build/release
 from cluster import SEEDER, Cluster, Process, Server, write  # noqa: E402
 from measure import GB, MB, MEMORY_GROUPS, MemoryGroup, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending  # noqa: E402
 
+PYTHON = "/usr/bin/python3"  # Debian's, which has python3-libtorrent
 LONG = 600  # seconds; a benchmark that takes longer has failed
 
 
@@ -140,7 +142,7 @@ def cpu_against_stock(cluster):
     model = make_file(cluster.path("model/weights.bin"), size).parent
     revision = cluster.publish(model, "--in-place", model="bench", deadline=LONG)
     torrent = cluster.path("rival.torrent")
-    run([sys.executable, HERE / "stock.py", "make", model / "weights.bin", torrent, 256 * 1024])
+    run([PYTHON, HERE / "stock.py", "make", model / "weights.bin", torrent, 256 * 1024])
     seeder = cluster.start_servers()
     into_page_cache(model)
 
@@ -157,9 +159,9 @@ def cpu_against_stock(cluster):
         port = cluster.path("rival-port")
         port.unlink(missing_ok=True)
         with spending() as spent:
-            seed = cluster.start(Process, "stock-seed", [sys.executable, HERE / "stock.py", "seed", torrent, model, port])
+            seed = cluster.start(Process, "stock-seed", [PYTHON, HERE / "stock.py", "seed", torrent, model, port])
             seed.wait_for(port.exists, "it listens")
-            leech = cluster.start(Process, "stock-leech", [sys.executable, HERE / "stock.py", "leech", torrent, cluster.path("rival"), f"127.0.0.1:{port.read_text()}"])
+            leech = cluster.start(Process, "stock-leech", [PYTHON, HERE / "stock.py", "leech", torrent, cluster.path("rival"), f"127.0.0.1:{port.read_text()}"])
             leech.wait(LONG)
             seed.terminate(30)
         return spent.cpu / (size / GB)
@@ -215,7 +217,7 @@ def main(names):
         try:
             for row in bench(cluster):
                 print(f"| {row.what} | {row.shoal} | {row.rival} | {row.ratio} | {row.target} |", flush=True)
-        except AssertionError as error:
+        except (AssertionError, subprocess.CalledProcessError) as error:
             failed += 1
             print(f"| {bench.__name__} | failed: {error} | | | |", flush=True)
         finally:
