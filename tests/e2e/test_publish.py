@@ -285,6 +285,12 @@ class Catalog(EndToEnd):
         self.assert_exit(done, 7, "127.0.0.1:1")
         self.assertEqual(self.cluster.seeder_command("verify", "llama", revision).code, 0)
 
+    def test_remove_refuses_while_the_tracker_has_just_started(self):
+        revision = self.cluster.publish(self.source)
+        tracker = self.cluster.start_tracker("--beat", "60s")
+        self.assert_exit(self.cluster.seeder_command("remove", "llama", revision, "--tracker", tracker.url), 7, "just started")
+        self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 0)
+
     def test_remove_takes_a_revision_that_nobody_holds(self):
         revision = self.cluster.publish(self.source)
         tracker = self.cluster.start_tracker("--beat", "500ms")
@@ -292,7 +298,6 @@ class Catalog(EndToEnd):
         def remove():
             return self.cluster.seeder_command("remove", "llama", revision, "--tracker", tracker.url)
 
-        self.assert_exit(remove(), 7, "just started")
         wait_until(lambda: json.loads(tracker.get("/api/v1/status")[1])["complete_picture"], "the tracker knows who is there")
         done = remove()
         self.assertEqual(done.code, 0, done.err)
