@@ -54,9 +54,13 @@ class Servers(EndToEnd):
         fetch = self.cluster.start_fetch(self.dest, "--http", "127.0.0.1:0", "--linger", "60s", revision=self.revision)
         fetch.wait_for_event("ready")
         port = fetch.err.split("http listening on 127.0.0.1:")[1].split()[0]
-        status, body = self.tracker.get("/metrics", f"http://127.0.0.1:{port}")
-        self.assertEqual(status, 200)
-        self.assertIn(b"shoal_received_bytes_total{", body)
+
+        def body():
+            status, text = self.tracker.get("/metrics", f"http://127.0.0.1:{port}")
+            self.assertEqual(status, 200)
+            return text
+
+        wait_until(lambda: b"shoal_received_bytes_total{" in body(), "what was received is counted", 5)
 
     def test_the_manifest_comes_as_its_exact_bytes(self):
         hex_digits = self.revision[7:]
