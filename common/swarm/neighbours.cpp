@@ -95,7 +95,7 @@ void Neighbours::set_members(const std::vector<Member>& members)
     roster_.assign(members);
     told_ = true;
     judge_all();
-    dial();
+    if (dial()) connect_now();
     start();
 }
 
@@ -105,12 +105,23 @@ void Neighbours::on_files_checked()
     start();
 }
 
-// libtorrent opens connections once a second, but at once to those that a paused torrent knows when it is resumed.
 void Neighbours::start()
 {
     if (started_ || !ready_ || !(told_ || seconds_ > 0 || self_.shown.kind == Kind::seeder)) return;
     started_ = true;
     handle_.resume();
+}
+
+bool Neighbours::on_pause()
+{
+    if (!connecting_now_) paused_ = true;
+    return connecting_now_;
+}
+
+bool Neighbours::on_resume()
+{
+    paused_ = false;
+    return false;
 }
 
 void Neighbours::resume()
@@ -127,16 +138,30 @@ bool Neighbours::connected(const Member& member) const
 }
 
 // Told again and again, libtorrent keeps trying a member that does not answer, every second or two.
-void Neighbours::dial()
+bool Neighbours::dial()
 {
+    bool dialled = false;
     const TimePoint now = Clock::now();
     for (const Member& member : roster_.members()) {
         if (!member.dial || member.endpoints.empty() || member.peer == self_.shown.peer || connected(member)) continue;
         if (roster_.banned(member.peer) || roster_.left_alone(member.peer, now)) continue;
         const auto endpoint = parse_endpoint(member.endpoints[dials_ % member.endpoints.size()]);
-        if (endpoint) handle_.connect_peer(*endpoint, lt::peer_info::tracker, lt::pex_lt_v2);
+        if (!endpoint) continue;
+        handle_.connect_peer(*endpoint, lt::peer_info::tracker, lt::pex_lt_v2);
+        dialled = true;
     }
     ++dials_;
+    return dialled;
+}
+
+// libtorrent opens connections once a second, but at once to those that a torrent knows when it is resumed: so it is, from a pause that on_pause() calls off.
+void Neighbours::connect_now()
+{
+    if (paused_) return;
+    connecting_now_ = true;
+    handle_.pause();
+    connecting_now_ = false;
+    handle_.resume();
 }
 
 void Neighbours::second()

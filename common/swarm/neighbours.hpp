@@ -51,6 +51,8 @@ public:
     std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& connection) override;
     void on_piece_pass(lt::piece_index_t piece) override;
     void on_files_checked() override;
+    bool on_pause() override;
+    bool on_resume() override;
 
     // From a neighbour
     [[nodiscard]] const Shown& own() const { return self_.shown; }
@@ -73,7 +75,8 @@ private:
     [[nodiscard]] std::uint32_t payload(const lt::peer_request& block) const;
     void judge_all();
     void start();
-    void dial();
+    bool dial();  // whether there was anybody to dial
+    void connect_now();
     [[nodiscard]] bool connected(const Member& member) const;
     void ban(const PeerId& peer);
 
@@ -88,8 +91,10 @@ private:
     Blame blame_;
     std::set<Neighbour*> connections_;
     bool ready_ = false;    // libtorrent is through with what it checks
-    bool started_ = false;  // not paused any more
-    bool told_ = false;     // who the members are
+    bool started_ = false;  // resumed for the first time
+    bool paused_ = true;
+    bool connecting_now_ = false;
+    bool told_ = false;  // who the members are
     int seconds_ = 0;
     std::uint64_t dials_ = 0;
     const Neighbour* receiving_from_ = nullptr;  // within one call of libtorrent's

@@ -54,6 +54,8 @@ void set_connections(Settings& settings)
 {
     settings.set_int(Settings::connection_speed, 1000);
     settings.set_int(Settings::torrent_connect_boost, 255);
+    settings.set_int(
+        Settings::tick_interval, 100);  // ms: a connection under a rate limit reads nothing before the next tick, and limits hold as smoothly as it ticks
     settings.set_int(Settings::connections_limit, 2000);
     settings.set_int(Settings::max_peerlist_size, 4000);
     settings.set_int(Settings::min_reconnect_time, 1);

@@ -73,7 +73,7 @@ def seeder_start(cluster):
 
         def first_piece():
             cluster.start_tracker()
-            waiting = cluster.start_fetch(cluster.path("dest"), "--download-limit", "100MB/s", model=f"m{size}", revision=revision, interval="10ms")
+            waiting = cluster.start_fetch(cluster.path("dest"), model=f"m{size}", revision=revision, interval="10ms")
             waiting.wait_for_event("resolved")
             waiting.wait_for_event("progress")
             begun = time.monotonic()
