@@ -69,10 +69,10 @@ void Server::serve(const net::Request& request, net::Respond respond)
             beats_.post(request, std::move(respond));
         else
             respond(not_that_method("POST"));
-    } else if (request.method == "GET") {
+    } else if (request.method == "GET" || request.method == "HEAD") {
         get(request, respond);
     } else {
-        respond(not_that_method("GET"));
+        respond(not_that_method("GET, HEAD"));
     }
 }
 

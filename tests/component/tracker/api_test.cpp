@@ -178,6 +178,10 @@ TEST_F(Asking, IsReadyOnceTheStoreAnswers)
     const auto written = send("POST", "/api/v1/status", "x");
     ASSERT_TRUE(wait(written));
     EXPECT_EQ(written->answer->value().status, 405);
+    const auto looked_at = send("HEAD", "/livez", "");
+    ASSERT_TRUE(wait(looked_at));
+    EXPECT_EQ(looked_at->answer->value().status, 200);
+    EXPECT_EQ(looked_at->answer->value().body, "");
 }
 
 TEST_F(Asking, C31_AStockClientIsToldNothingUnlessAllowed)
