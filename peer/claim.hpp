@@ -2,6 +2,9 @@
 //
 // The work directory holds one file `owner.<hex>`, whose name is the claim and whose content is a record that the owner counts on. A directory is created
 // with its owner file in it, by a rename that fails if one is there; it changes hands by renaming the owner file, which one process alone can do.
+//
+// What no file can fence: an owner that stood still between guard() and its write, for longer than claim_stale_after, writes once more when it wakes, a run
+// at most. Those bytes belong where they go, and are wrong only if a neighbour lied in that very run; so what an unsure claim staged is hashed again at the end.
 #pragma once
 
 #include "common/core/ids.hpp"
