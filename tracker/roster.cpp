@@ -57,7 +57,10 @@ Taken Roster::take(const wire::Beat& beat, const std::string& remote, const Plac
         if (same) drop(beat.peer, taken.touched, taken.gone);
         return taken;
     }
-    if (same && !beat.full && beat.sequence < member->beat.sequence) return taken;  // overtaken by a later one on another connection
+    if (same && beat.sequence < member->beat.sequence) {
+        taken.kind = Taken::Kind::overtaken;
+        return taken;
+    }
     if (!beat.full && !continues(beat, member)) {
         taken.kind = Taken::Kind::need_full;
         return taken;

@@ -47,7 +47,13 @@ struct Touched {
 };
 
 struct Taken {
-    enum class Kind { taken, need_full, refused, left } kind = Kind::taken;
+    enum class Kind {
+        taken,
+        overtaken,  // by a later one on another connection: nothing of it is taken
+        need_full,
+        refused,
+        left
+    } kind = Kind::taken;
     std::string refusal;
     std::vector<Touched> touched;
     std::vector<PeerId> gone;  // members that this beat ended: an older one at the same endpoint, or the sender that leaves

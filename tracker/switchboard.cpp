@@ -51,7 +51,8 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     reply.need_full = taken.kind == Taken::Kind::need_full;
     reply.refusal = std::move(taken.refusal);
     if (taken.kind == Taken::Kind::refused && roster_.find(beat.peer) != nullptr)
-        news_.tell(beat.peer, Urgency::ordinary, now);  // the first of two hears of it
+        news_.tell(beat.peer, Urgency::ordinary, now);                              // the first of two hears of it
+    if (taken.kind == Taken::Kind::overtaken) reply = this->reply(beat.peer, now);  // the later one goes on being held
     if (taken.kind != Taken::Kind::taken) return Answer::now;
     const Member& member = *roster_.find(beat.peer);
     if (member.is_seeder()) seeders_.insert(beat.peer);

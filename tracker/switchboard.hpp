@@ -43,7 +43,7 @@ class Switchboard {
 public:
     Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits = {});
 
-    enum class Answer { now, may_wait };  // a refusal, a question for a full beat and a farewell do not wait for news
+    enum class Answer { now, may_wait };  // a refusal, a question for a full beat, a farewell and what was overtaken do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
     // All that the process must know now.
     [[nodiscard]] wire::Reply reply(const PeerId& peer, TimePoint now) const;

@@ -54,15 +54,59 @@ TEST_F(RosterTest, ADeltaWithoutItsBaseIsAskedToBeFull)
     EXPECT_EQ(take(delta_of(first)).kind, Kind::taken);
 }
 
-TEST_F(RosterTest, ABeatOvertakenByALaterOneChangesNothing)
+class OvertakenBeat : public RosterTest, public ::testing::WithParamInterface<bool> {};
+
+TEST_P(OvertakenBeat, ChangesNothing)
 {
     const auto first = beat_of(1);
-    const auto second = delta_of(first, {holding(1, HoldState::fetching)});
+    auto second = delta_of(first, {holding(1, HoldState::fetching)});
+    second.full = GetParam();
+    second.addresses = {"10.8.8.8"};
     take(first);
-    take(second);
-    take(delta_of(second, {holding(1, HoldState::held)}));
-    EXPECT_EQ(take(second).kind, Kind::taken);
+    auto third = beat_of(1, {holding(1, HoldState::held)});
+    third.sequence = 3;
+    take(third);
+    const auto late = take(second);
+    EXPECT_EQ(late.kind, Kind::overtaken);
+    EXPECT_THAT(late.touched, IsEmpty());
+    EXPECT_FALSE(late.moved);
     EXPECT_EQ(roster.find(peer(1), revision(1))->state, HoldState::held);
+    EXPECT_THAT(roster.find(peer(1))->endpoints, ElementsAre("10.0.0.1:6881"));
+    EXPECT_EQ(take(delta_of(third)).kind, Kind::taken);
+}
+
+INSTANTIATE_TEST_SUITE_P(DeltaAndFull, OvertakenBeat, ::testing::Bool());
+
+TEST_F(RosterTest, AnOvertakenBeatShowsThatItsSenderIsAlive)
+{
+    auto first = beat_of(1);
+    auto second = beat_of(1);
+    second.sequence = 2;
+    take(second);
+    now += 7s;
+    take(first);
+    now += 7s;
+    EXPECT_THAT(expire(), IsEmpty());
+}
+
+TEST_F(RosterTest, ABeatThatIsSentOnceMoreIsTakenOnceMore)
+{
+    take(beat_of(1));
+    const auto second = delta_of(beat_of(1), {holding(1, HoldState::fetching)});
+    take(second);
+    EXPECT_EQ(take(second).kind, Kind::taken);
+    EXPECT_EQ(roster.find(peer(1), revision(1))->state, HoldState::fetching);
+}
+
+TEST_F(RosterTest, ARestartedProcessCountsItsBeatsAnew)
+{
+    auto old = beat_of(1, {holding(1, HoldState::held)});
+    old.sequence = 500;
+    take(old);
+    auto again = beat_of(1, {holding(2, HoldState::held)});
+    again.instance = 2;
+    EXPECT_EQ(take(again).kind, Kind::taken);
+    EXPECT_NE(roster.find(peer(1), revision(2)), nullptr);
 }
 
 TEST_F(RosterTest, WhoMissesTwoBeatsIsGone)

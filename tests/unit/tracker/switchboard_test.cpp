@@ -158,6 +158,26 @@ TEST_F(SwitchboardTest, ASilentProcessIsNobodysNeighbour)
     EXPECT_THAT(told().at(peer(2)).swarms.at(0).neighbours, IsEmpty());
 }
 
+TEST_F(SwitchboardTest, AnOvertakenBeatIsAnsweredAtOnceAndTheLaterOneGoesOnBeingHeld)
+{
+    beat(beat_of(2, {holding(1, HoldState::fetching)}));
+    const auto first = beat_of(1, {holding(1, HoldState::wanted)});
+    auto second = beat_of(1, {holding(1, HoldState::fetching)});
+    second.sequence = 2;
+    wait(second);
+    told();
+    second.sequence = 3;
+    wait(second);
+    wire::Reply reply;
+    EXPECT_EQ(board.take(first, "10.9.9.9", now, reply), Switchboard::Answer::now);
+    EXPECT_FALSE(reply.need_full);
+    EXPECT_THAT(names(reply.swarms.at(0)), ElementsAre(peer(2)));
+    EXPECT_EQ(board.waiting(), 1U);
+    EXPECT_THAT(told(), IsEmpty());
+    beat(seeder_beat(900, {holding(1, HoldState::held)}));
+    EXPECT_THAT(told(), Contains(::testing::Key(peer(1))));
+}
+
 TEST_F(SwitchboardTest, AnAddressThatChangesReachesTheNeighbours)
 {
     beat(beat_of(1, {holding(1, HoldState::fetching)}));
@@ -191,7 +211,7 @@ TEST_F(SwitchboardTest, StockClientsAreNeighboursWithoutAKeyAndASeederHearsOfThe
     wait(delta_of(seeder));
     board.set_strangers(revision(1), "llama", {{peer(77), "10.1.1.1:5000", false}}, now);
     EXPECT_THAT(told().at(peer(900)).wishes, ElementsAre(wire::Wish{revision(1), "llama"}));
-    const auto swarm = beat(seeder_beat(900, {holding(1, HoldState::held)})).swarms.at(0);
+    const auto swarm = beat(delta_of(delta_of(seeder), {holding(1, HoldState::held)})).swarms.at(0);
     ASSERT_THAT(swarm.neighbours, SizeIs(1));
     EXPECT_TRUE(swarm.neighbours[0].key.is_zero());
     EXPECT_THAT(swarm.neighbours[0].endpoints, ElementsAre("10.1.1.1:5000"));
