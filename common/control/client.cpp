@@ -41,10 +41,9 @@ struct Client::Impl final : Link::Owner {
         if (known == nullptr && link.places().size() == 1) return link.became(id);  // the first answer, or a tracker that was restarted
         link.remove(place);
         if (known != nullptr) {
-            known->add(place);
+            known->add(place, link.sequence());
         } else {
-            links.push_back(std::make_unique<Link>(loop, http, *this, place));
-            links.back()->became(id);
+            begin(place).became(id);
         }
         forget_empty();
     }
@@ -55,8 +54,19 @@ struct Client::Impl final : Link::Owner {
         return link == links.end() ? nullptr : link->get();
     }
 
+    Link& begin(const Place& place)
+    {
+        std::uint64_t after = last_sequence;
+        for (const auto& link : links) after = std::max(after, link->sequence());
+        links.push_back(std::make_unique<Link>(loop, http, *this, place, after));
+        return *links.back();
+    }
+
     void forget_empty()
     {
+        for (const auto& link : links) {
+            if (link->places().empty()) last_sequence = std::max(last_sequence, link->sequence());
+        }
         std::erase_if(links, [](const auto& link) { return link->places().empty(); });
     }
 
@@ -79,7 +89,7 @@ struct Client::Impl final : Link::Owner {
         }
         forget_empty();
         for (const Place& place : now) {
-            if (!known.contains(place)) links.push_back(std::make_unique<Link>(loop, http, *this, place));
+            if (!known.contains(place)) begin(place);
         }
     }
 
@@ -152,6 +162,7 @@ struct Client::Impl final : Link::Owner {
     Directory directory;
     std::list<std::unique_ptr<Link>> links;  // one a tracker, as far as is known
     std::list<std::unique_ptr<Asking>> askings;
+    std::uint64_t last_sequence = 0;  // the greatest of links that are gone
     net::Handle leave_timer;
     bool started = false;
     bool leaving = false;

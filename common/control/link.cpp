@@ -51,7 +51,8 @@ Result<wire::Reply> reply_from(const Result<net::ClientResponse>& response)
 
 }  // namespace
 
-Link::Link(net::Loop& loop, net::HttpClient& http, Owner& owner, Place place) : loop_{loop}, http_{http}, owner_{owner}, places_{std::move(place)}
+Link::Link(net::Loop& loop, net::HttpClient& http, Owner& owner, Place place, std::uint64_t after)
+    : loop_{loop}, http_{http}, owner_{owner}, places_{std::move(place)}, told_{after}
 {
     next_in({});
 }
@@ -116,12 +117,13 @@ void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply&
     failures_ = 0;
     causes_[flight.place] = reply.refusal;
     beat_ = std::clamp<Duration>(std::chrono::milliseconds{reply.beat_ms}, 200ms, 60s);
+    bool is_last = true;  // else an answer to a later beat has been here
     if (!reply.refusal.empty())
         told_.failed(sequence);
-    else if (!told_.answered(sequence, reply.need_full))
-        return;  // an answer to a later beat has been here
+    else
+        is_last = told_.answered(sequence, reply.need_full);
     if (flights_.empty() || due_) next_in(wait_after(flight, reply));
-    owner_.answered(*this, flight.place, reply);
+    if (is_last) owner_.answered(*this, flight.place, reply);
 }
 
 // When to beat again after an answer: at once what the tracker lacks, at the next beat without a hold. With one, as soon as the answer is here, so that the
@@ -156,8 +158,9 @@ void Link::failed(std::uint64_t sequence, const Place& place, const std::string&
     next_in(others ? jittered(least_gap, random_) : retry_delay(failures_ - static_cast<unsigned>(places_.size()) + 1, longest_retry(), random_));
 }
 
-void Link::add(const Place& place)
+void Link::add(const Place& place, std::uint64_t sequence)
 {
+    told_.follow(sequence);
     if (std::find(places_.begin(), places_.end(), place) == places_.end()) places_.push_back(place);
 }
 

@@ -35,15 +35,17 @@ public:
         virtual void answered(Link& link, const Place& place, const wire::Reply& reply) = 0;
     };
 
-    Link(net::Loop& loop, net::HttpClient& http, Owner& owner, Place place);
+    // `after`: no other link of this process has used a greater sequence number towards this tracker.
+    Link(net::Loop& loop, net::HttpClient& http, Owner& owner, Place place, std::uint64_t after);
 
-    void beat_now();                         // at once, or 100 ms after the last; not while it is waiting to try again
-    void leave(std::function<void()> done);  // a last beat, whatever is under way; `done` when it has been answered or failed
-    void add(const Place& place);            // one more address of this tracker
-    void remove(const Place& place);         // an address that is gone, or another tracker's
-    void became(const TrackerId& id);        // the tracker at its addresses
+    void beat_now();                                       // at once, or 100 ms after the last; not while it is waiting to try again
+    void leave(std::function<void()> done);                // a last beat, whatever is under way; `done` when it has been answered or failed
+    void add(const Place& place, std::uint64_t sequence);  // one more address of this tracker, where others have beaten up to `sequence`
+    void remove(const Place& place);                       // an address that is gone, or another tracker's
+    void became(const TrackerId& id);                      // the tracker at its addresses
     [[nodiscard]] const std::vector<Place>& places() const { return places_; }
     [[nodiscard]] const std::optional<TrackerId>& id() const { return id_; }
+    [[nodiscard]] std::uint64_t sequence() const { return told_.sequence(); }  // of the last beat
     [[nodiscard]] bool is_answering(const Place& place) const;
     [[nodiscard]] std::string cause(const Place& place) const;  // why it does not answer, or the tracker's refusal; empty if it has not been asked
 

@@ -84,8 +84,8 @@ void Told::count_received(wire::Beat& beat, Sent& sent) const
 {
     for (const wire::Received& one : std::exchange(beat.received, {})) sent.received[one.from] += one.bytes;
     for (const auto& [from, total] : sent.received) {
-        const auto before = base_ ? base_->received.find(from) : Totals::const_iterator{};
-        const bool known = base_ && before != base_->received.end() && before->second <= total;  // totals may start anew
+        const auto before = counted_.find(from);
+        const bool known = before != counted_.end() && before->second <= total;  // totals may start anew
         const std::uint64_t bytes = total - (known ? before->second : 0);
         if (bytes > 0 && beat.received.size() < most_holdings) beat.received.push_back({from, bytes});
     }
@@ -100,6 +100,7 @@ bool Told::answered(std::uint64_t sequence, bool need_full)
         return true;
     }
     if (!base_ || sequence >= last_full_ + full_every) last_full_ = sequence;
+    counted_ = std::move(sent->received);
     base_ = std::move(*sent);
     unanswered_.erase(unanswered_.begin(), std::next(sent));
     return true;
@@ -109,6 +110,12 @@ void Told::failed(std::uint64_t sequence)
 {
     const bool known = std::any_of(unanswered_.begin(), unanswered_.end(), [sequence](const Sent& one) { return one.sequence == sequence; });
     if (known) forget();
+}
+
+void Told::follow(std::uint64_t sequence)
+{
+    sequence_ = std::max(sequence_, sequence);
+    forget();
 }
 
 void Told::forget()

@@ -19,12 +19,17 @@ public:
     static constexpr std::uint64_t full_every = 20;
     static constexpr std::size_t most_holdings = 4096;  // in one beat; the rest follows in the next
 
+    // Numbers begin after `after`. A tracker takes no beat of a process that counts below one that it has taken.
+    explicit Told(std::uint64_t after = 0) : sequence_{after} {}
+
     // The beat to send, from the whole state, whose `received` are totals: numbered, a delta where the tracker has its base, received since the last answered one.
     wire::Beat next(wire::Beat whole);
     // The answer to beat `sequence`. False: an answer to a later one has been here, this one is old.
     bool answered(std::uint64_t sequence, bool need_full);
     void failed(std::uint64_t sequence);  // the tracker may have taken it or not: the next is full
     void forget();                        // another tracker answers in its place: the next is full
+    void follow(std::uint64_t sequence);  // the tracker has heard of this process by others, up to `sequence`: the next is full, and numbered above that
+    [[nodiscard]] std::uint64_t sequence() const { return sequence_; }  // of the last beat
 
 private:
     using Holdings = std::map<RevisionId, wire::Holding>;
@@ -41,8 +46,9 @@ private:
     void make_full(wire::Beat& beat, Sent& sent) const;
     void count_received(wire::Beat& beat, Sent& sent) const;
 
-    std::uint64_t sequence_ = 0;
+    std::uint64_t sequence_;
     std::uint64_t last_full_ = 0;
+    Totals counted_;               // when the last was answered; stands also while the base does not
     std::optional<Sent> base_;     // the last answered
     std::deque<Sent> unanswered_;  // since then
 };

@@ -29,15 +29,19 @@ class Tracker {
 public:
     explicit Tracker(net::Loop& loop, const std::string& endpoint = "127.0.0.1:0") : loop_{loop}
     {
-        auto server = net::HttpServer::listen(loop, endpoint, [this](const net::Request& request, net::Respond respond) { take(request, std::move(respond)); });
-        EXPECT_TRUE(server) << server.error().text();
-        server_ = std::move(server.value());
+        server_ = listen(endpoint, status);
         reply.tracker = random_id<TrackerId>();
         reply.beat_ms = 200;
     }
     [[nodiscard]] std::string url(const std::string& host = "127.0.0.1") const { return "http://" + host + ":" + std::to_string(port()); }
     [[nodiscard]] std::uint16_t port() const { return net::test::port_of(server_->endpoint()); }
 
+    // One more address, which answers `alias_status`.
+    std::string alias()
+    {
+        alias_ = listen("127.0.0.1:0", alias_status);
+        return "http://" + alias_->endpoint();
+    }
     void restart()
     {
         reply.tracker = random_id<TrackerId>();
@@ -58,8 +62,19 @@ public:
     std::map<std::string, net::Response> pages;
     std::size_t asked = 0;
     int status = 200;
+    int alias_status = 200;
+    bool crosses = false;  // answers a newer beat before the one that is held
 
 private:
+    std::unique_ptr<net::HttpServer> listen(const std::string& endpoint, const int& answer)
+    {
+        auto server = net::HttpServer::listen(loop_, endpoint, [this, &answer](const net::Request& request, net::Respond respond) {
+            if (answer != 200 && request.method == "POST") return respond({.status = answer});
+            take(request, std::move(respond));
+        });
+        EXPECT_TRUE(server) << server.error().text();
+        return std::move(server.value());
+    }
     void take(const net::Request& request, net::Respond respond)
     {
         if (request.method != "POST") {
@@ -69,19 +84,19 @@ private:
         }
         EXPECT_EQ(request.path, "/control/v1/beat");
         EXPECT_EQ(request.headers.at("content-type"), "application/msgpack");
-        if (status != 200) return respond({.status = status});
         auto beat = wire::decode_beat(as_bytes(request.body));
         ASSERT_TRUE(beat) << beat.error().text();
         beats.push_back(beat.value());
         heard.push_back(Clock::now());
         reply.need_full = !absorb(beat.value());
-        if (beat.value().wait_ms == 0 || reply.need_full) return answer(respond);
+        if (beat.value().wait_ms == 0 || reply.need_full || (crosses && !held.empty())) return answer(respond);
         tell_news();  // a newer beat of the same peer
         held.emplace_back(std::move(respond), true);
         ends_.push_back(loop_.after(std::chrono::milliseconds{beat.value().wait_ms}, [this] { tell_news(); }));
     }
     bool absorb(const wire::Beat& beat)
     {
+        if (beat.sequence < sequence) return true;  // overtaken
         if (!beat.full && (sequence == 0 || beat.sequence > sequence + 1)) return false;
         if (beat.full) holdings.clear();
         for (const auto& one : beat.holdings) holdings.insert_or_assign(one.revision, one);
@@ -93,6 +108,7 @@ private:
 
     net::Loop& loop_;
     std::unique_ptr<net::HttpServer> server_;
+    std::unique_ptr<net::HttpServer> alias_;
     std::vector<net::Handle> ends_;
 };
 
@@ -221,6 +237,22 @@ TEST_F(ClientTest, CountsATrackerWithTwoAddressesOnce_AndUsesTheOtherWhenOneDies
     }
 }
 
+TEST_F(ClientTest, TellsATrackerAllAgainWhenAnotherAddressTurnsOutToBeIt)
+{
+    Tracker tracker{loop};
+    tracker.reply.beat_ms = 60'000;
+    tracker.alias_status = 503;
+    have(1, 1);
+    start({tracker.url(), tracker.alias()});
+    ASSERT_TRUE(run_until(loop, [&] { return !client->trackers().empty() && !client->trackers().back().cause.empty() && replies.size() == 1; }));
+    tracker.alias_status = 200;  // beats have failed there: the next one's number is greater
+    ASSERT_TRUE(run_until(loop, [&] { return replies.size() == 2; }));
+    ASSERT_GT(tracker.sequence, 1U);
+    have(2, 2);
+    client->beat_now();
+    EXPECT_TRUE(run_until(loop, [&] { return tracker.holdings == state; }));
+}
+
 TEST_F(ClientTest, NoticesThatASecondAddressHasBecomeAnotherTracker)
 {
     Tracker tracker{loop};
@@ -264,6 +296,24 @@ TEST_F(ClientTest, TellsNewsWhileABeatIsHeld_AndLosesNoAnswer)
     client->beat_now();
     EXPECT_TRUE(run_until(loop, [&] { return tracker.holdings == state && replies.size() > before; }));
     EXPECT_EQ(tracker.held.size(), 1U);
+}
+
+TEST_F(ClientTest, GoesOnAtOnceWhenALaterBeatIsAnsweredFirst)
+{
+    Tracker tracker{loop};
+    tracker.reply.beat_ms = 5000;
+    tracker.crosses = true;
+    holds = true;
+    start({tracker.url()});
+    ASSERT_TRUE(run_until(loop, [&] { return tracker.held.size() == 1; }));
+    have(1, 1);
+    client->beat_now();
+    ASSERT_TRUE(run_until(loop, [&] { return replies.size() == 1; }));
+    const TimePoint begin = Clock::now();
+    tracker.tell_news();
+    ASSERT_TRUE(run_until(loop, [&] { return tracker.beats.size() == 3; }));
+    EXPECT_LT(Clock::now() - begin, 3s);
+    EXPECT_EQ(replies.size(), 1U);  // what the old answer says is old
 }
 
 TEST_F(ClientTest, DoesNotStormATrackerThatAnswersWithoutHolding)

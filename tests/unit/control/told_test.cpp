@@ -99,6 +99,54 @@ TEST(Told, TellsBytesReceivedSinceTheLastAnswer_AlsoWhenTotalsStartAnew)
     EXPECT_EQ(next(30), 30U);
 }
 
+// What each of two trackers hears of bytes received, from the same totals, whatever becomes of beats to the other.
+TEST(Told, EveryTrackerHearsOfAllThatWasReceived_Once)
+{
+    Told one;
+    Told other;
+    std::uint64_t total = 0;
+    std::uint64_t heard_by_one = 0;
+    std::uint64_t heard_by_other = 0;
+    const auto beat = [&total](Told& told) {
+        wire::Beat whole;
+        whole.received = {{peer(1), total}};
+        return told.next(whole);
+    };
+    const auto bytes_in = [](const wire::Beat& sent) { return sent.received.empty() ? 0 : sent.received[0].bytes; };
+    for (std::uint64_t round = 1; round <= 50; ++round) {
+        total += round % 3 == 0 ? 0 : 100 - round;
+        const auto to_one = beat(one);
+        heard_by_one += bytes_in(to_one);
+        one.answered(to_one.sequence, false);
+        const auto to_other = beat(other);
+        switch (round % 4) {
+        case 1: other.failed(to_other.sequence); break;          // it was lost
+        case 2: other.answered(to_other.sequence, true); break;  // one that lacks the base takes nothing
+        default:
+            heard_by_other += bytes_in(to_other);
+            other.answered(to_other.sequence, false);
+            break;
+        }
+    }
+    const auto last = beat(other);
+    EXPECT_EQ(heard_by_one, total);
+    EXPECT_EQ(heard_by_other + bytes_in(last), total);
+}
+
+TEST(Told, CountsOnAboveWhatTheTrackerHasHeardByOthers_WithAFullReport)
+{
+    Told told{30};
+    EXPECT_EQ(told.next(state({holding(1, 1)})).sequence, 31U);
+    told.answered(31, false);
+    told.follow(40);
+    const auto next = told.next(state({holding(1, 1)}));
+    EXPECT_EQ(next.sequence, 41U);
+    EXPECT_TRUE(next.full);
+    told.answered(41, false);
+    told.follow(7);
+    EXPECT_EQ(told.next(state({holding(1, 1)})).sequence, 42U);
+}
+
 TEST(Told, IgnoresAnAnswerThatALaterOneOvertook)
 {
     Told told;
@@ -131,7 +179,7 @@ struct Listener {
     // Whether it wants all.
     bool take(const wire::Beat& beat)
     {
-        if (!beat.full && knows && beat.sequence < sequence) return false;
+        if (knows && beat.sequence < sequence) return false;  // overtaken
         if (!beat.full && (!knows || beat.sequence > sequence + 1)) return true;
         if (beat.full) holdings.clear();
         for (const auto& one : beat.holdings) holdings.insert_or_assign(one.revision, one);
