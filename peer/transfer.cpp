@@ -160,19 +160,8 @@ wire::Beat Transfer::beat()
     holding.rate = stats_.download_rate;
     holding.trouble = trouble_;
     beat.holdings.push_back(std::move(holding));
-    beat.received = received_since_last();
+    for (const auto& [from, bytes] : stats_.received) beat.received.push_back({from, bytes});
     return beat;
-}
-
-std::vector<wire::Received> Transfer::received_since_last()
-{
-    std::vector<wire::Received> received;
-    for (const auto& [peer, bytes] : stats_.received) {
-        std::uint64_t& before = reported_[peer];
-        if (bytes > before) received.push_back({peer, bytes - before});
-        before = bytes;
-    }
-    return received;
 }
 
 void Transfer::on_reply(const wire::Reply& reply)

@@ -70,7 +70,6 @@ public:
 private:
     void poll();
     void on_event(const swarm::Event& event);
-    std::vector<wire::Received> received_since_last();
     net::Loop& loop_;
     Presence presence_;
     TransferSink& sink_;
@@ -83,7 +82,6 @@ private:
     wire::HoldState state_ = wire::HoldState::wanted;
     std::string trouble_;
     swarm::TorrentStats stats_;
-    std::map<PeerId, std::uint64_t> reported_;
     std::size_t neighbours_ = 0;
     bool beating_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted notifications outlive us
