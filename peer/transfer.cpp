@@ -3,6 +3,7 @@
 #include "common/core/random.hpp"
 #include "common/obs/log.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace shoal::peer {
@@ -120,13 +121,23 @@ std::string Transfer::why_nothing_comes() const
         answered = answered || tracker.answered;
         silent += (silent.empty() ? "" : ", ") + tracker.address + (tracker.cause.empty() ? "" : " (" + tracker.cause + ")");
     }
+    const std::string connected = told_of() + (members_.empty() ? "" : ": ") + std::to_string(stats_.connections) +
+                                  (stats_.connections == 1 ? " member is connected and " : " members are connected and ");
     if (stats_.connections > 0 && stats_.pieces_nobody_has > 0)
-        return std::to_string(stats_.connections) + " members are connected, and none of them has " + std::to_string(stats_.pieces_nobody_has) +
-               " of the missing pieces";
-    if (stats_.connections > 0) return std::to_string(stats_.connections) + " members are connected and send nothing";
-    if (neighbours_ > 0) return "the tracker names " + std::to_string(neighbours_) + " members, and none can be connected to";
+        return connected + (stats_.connections == 1 ? "lacks " : "all lack ") + std::to_string(stats_.pieces_nobody_has) + " of the missing pieces";
+    if (stats_.connections > 0) return connected + (stats_.connections == 1 ? "sends nothing" : "send nothing");
+    if (!members_.empty()) return told_of() + (members_.size() == 1 ? ", which does not answer" : ", none of which answers");
     if (!answered) return "no tracker answers: " + silent;
     return "the tracker knows no member that has it, and no seeder";
+}
+
+// "the tracker names 10.0.0.1:6881 and 2 more"
+std::string Transfer::told_of() const
+{
+    if (members_.empty()) return {};
+    const auto known = std::find_if(members_.begin(), members_.end(), [](const swarm::Member& member) { return !member.endpoints.empty(); });
+    if (known == members_.end()) return "the tracker names " + std::to_string(members_.size()) + " members that dial";
+    return "the tracker names " + known->endpoints.front() + (members_.size() > 1 ? " and " + std::to_string(members_.size() - 1) + " more" : "");
 }
 
 wire::Beat Transfer::beat()
@@ -171,10 +182,9 @@ void Transfer::on_reply(const wire::Reply& reply)
     neighbourhood_.heard(reply.tracker, reply);
     if (!session_) return;
     session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);
-    std::vector<swarm::Member> members;
-    for (const wire::Neighbour& neighbour : neighbourhood_.neighbours(revision_)) members.push_back(member_from(neighbour));
-    neighbours_ = members.size();
-    session_->set_members(revision_, members);
+    members_.clear();
+    for (const wire::Neighbour& neighbour : neighbourhood_.neighbours(revision_)) members_.push_back(member_from(neighbour));
+    session_->set_members(revision_, members_);
 }
 
 void Transfer::poll()

@@ -70,6 +70,7 @@ public:
 private:
     void poll();
     void on_event(const swarm::Event& event);
+    [[nodiscard]] std::string told_of() const;
     net::Loop& loop_;
     Presence presence_;
     TransferSink& sink_;
@@ -82,7 +83,7 @@ private:
     wire::HoldState state_ = wire::HoldState::wanted;
     std::string trouble_;
     swarm::TorrentStats stats_;
-    std::size_t neighbours_ = 0;
+    std::vector<swarm::Member> members_;  // that trackers name
     bool beating_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // posted notifications outlive us
     control::Client client_;

@@ -166,6 +166,12 @@ class Server(Process):
             return error.code, error.read()
 
 
+def counted(server, metric):
+    """The sum of a server's metric over all labels."""
+    lines = server.get("/metrics", server.http)[1].decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if re.match(rf"{metric}[{{ ]", line))
+
+
 class Cluster:
     """A directory store and the processes around it, below one temporary directory."""
 
@@ -207,14 +213,14 @@ class Cluster:
             raise AssertionError(f"publish exits {done.code}: {done.last}")
         return REVISION.search(done.out)[0]
 
-    def start_tracker(self, *args, listen="127.0.0.1:0", **how):
-        server = self.start(Server, "tracker", [TRACKER, "serve", "--store", self.store_url, "--listen", listen, *args], **how)
+    def start_tracker(self, *args, listen="127.0.0.1:0", prefix=(), **how):
+        server = self.start(Server, "tracker", [*prefix, TRACKER, "serve", "--store", self.store_url, "--listen", listen, *args], **how)
         server.address()
         self.current_tracker = server
         return server
 
-    def start_seeder(self, *args, **how):
-        command = [SEEDER, "serve", "--store", self.store_url, "--tracker", self.current_tracker.url, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    def start_seeder(self, *args, prefix=(), **how):
+        command = [*prefix, SEEDER, "serve", "--store", self.store_url, "--tracker", self.current_tracker.url, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
         server = self.start(Server, "seeder", [*command, *args], **how)
         server.address()
         return server
@@ -230,11 +236,12 @@ class Cluster:
         tracker = tracker or (self.current_tracker.url if self.current_tracker else "http://127.0.0.1:1")
         return [PEER, "fetch", "--model", model, *what, *where, "--tracker", tracker, "--listen", listen, "--json", "--progress-interval", interval, *args]
 
-    def start_fetch(self, dest, *args, how=None, **what):
-        return self.start(Process, "peer", self.peer_command(dest, *args, **what), **(how or {}))
+    def start_fetch(self, dest, *args, prefix=(), how=None, **what):
+        """`prefix`: a command that becomes the fetch; `how`: as Process takes it."""
+        return self.start(Process, "peer", [*prefix, *self.peer_command(dest, *args, **what)], **(how or {}))
 
-    def fetch(self, dest, *args, deadline=DEADLINE, how=None, **what):
-        return self.start_fetch(dest, *args, how=how, **what).wait(deadline)
+    def fetch(self, dest, *args, deadline=DEADLINE, **what):
+        return self.start_fetch(dest, *args, **what).wait(deadline)
 
     # The end
 

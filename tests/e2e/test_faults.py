@@ -1,6 +1,7 @@
 """Wrong bytes, trackers that fail, full disks, signals: a clear error, the right exit code, nothing lost."""
 import contextlib
 import http.server
+import json
 import os
 import signal
 import socket
@@ -9,7 +10,7 @@ import threading
 import time
 import unittest
 
-from cluster import MIB, SEEDER, EndToEnd, Process, Server, blobs, flip_byte, free_port, make_model, needs_root, write
+from cluster import KIB, MIB, SEEDER, EndToEnd, Process, Server, blobs, counted, flip_byte, free_port, make_model, needs_root, wait_until, write
 
 UNKNOWN = "sha256:" + "0" * 64
 
@@ -176,9 +177,9 @@ class TrackerFaults(EndToEnd):
         self.source = make_model(self.cluster.path("source"))
         self.dest = self.cluster.path("dest")
 
-    def ends_with_7(self, tracker, *words):
+    def ends_with_7(self, tracker, *words, revision=UNKNOWN):
         started = time.monotonic()
-        done = self.cluster.fetch(self.dest, "--timeout", "4s", revision=UNKNOWN, tracker=tracker)
+        done = self.cluster.fetch(self.dest, "--timeout", "4s", revision=revision, tracker=tracker)
         self.assert_exit(done, 7, *words)
         self.assertLess(time.monotonic() - started, 10)
         self.assert_nothing_ready(self.dest)
@@ -231,6 +232,24 @@ class TrackerFaults(EndToEnd):
         with ScriptedTracker(lambda handler: handler.send_error(503)) as tracker:
             self.ends_with_7(tracker.url, "127.0.0.1")
 
+    def test_C81_broken_off_after_two_of_five_files_and_then_no_tracker_is_never_success(self):
+        source = self.cluster.path("five")
+        for i in range(5):
+            write(source / f"model-{i}.bin", 2 * MIB)
+        revision = self.cluster.publish(source)
+        seeder = self.cluster.start_servers()
+        fetch = self.cluster.start_fetch(self.dest, "--download-limit", "3MB/s", revision=revision)
+        fetch.wait_for_event("progress", bytes=4 * MIB)
+        for process in (fetch, seeder, self.cluster.current_tracker):
+            process.kill()
+        with ScriptedTracker(lambda handler: handler.send_error(503)) as tracker:
+            self.ends_with_7(tracker.url, "127.0.0.1", revision=revision)
+        self.cluster.start_servers()
+        done = self.cluster.fetch(self.dest, revision=revision)
+        self.assertEqual(done.code, 0, done.err)
+        self.assertGreaterEqual(done.event("ready")["reused"], 4 * MIB)
+        self.assert_fetched(source, self.dest)
+
     def test_without_a_seeder_the_stall_is_said(self):
         revision = self.cluster.publish(self.source)
         self.cluster.start_tracker()
@@ -246,20 +265,41 @@ class TrackerFaults(EndToEnd):
         self.assertEqual(done.code, 0, done.err)
         self.assert_fetched(self.source, self.dest)
 
-    def test_C35_killed_and_restarted_during_transfers(self):
+    def restarts_during_transfers(self, **how):
+        """Six transfers, and a tracker that is killed and started anew as `how` says: it knows all within two beats, and nothing comes from the origin twice."""
         revision = self.cluster.publish(self.source)
         listen = f"127.0.0.1:{free_port()}"
-        self.cluster.start_tracker("--beat", "500ms", listen=listen)
-        self.cluster.start_seeder()
-        fetches = [self.cluster.start_fetch(self.cluster.path(f"d{i}"), "--download-limit", "1MB/s", revision=revision) for i in range(6)]
+        self.cluster.start_tracker("--beat", "1s", listen=listen)
+        seeder = self.cluster.start_seeder()
+        fetches = [self.cluster.start_fetch(self.cluster.path(f"d{i}"), "--download-limit", "500KB/s", revision=revision) for i in range(6)]
         for fetch in fetches:
             fetch.wait_for_event("progress", bytes=1)
         self.cluster.current_tracker.kill()
-        self.cluster.start_tracker("--beat", "500ms", listen=listen)
+        tracker = self.cluster.start_tracker("--beat", "1s", listen=listen, **how)
+
+        def status():
+            return json.loads(tracker.get("/api/v1/status")[1])
+
+        wait_until(lambda: status()["processes"] == 7 and status()["complete_picture"], lambda: f"all are known, within two beats and what a busy machine needs: {status()}", 2 + 2)
         for i, fetch in enumerate(fetches):
             done = fetch.wait(60)
             self.assertEqual(done.code, 0, done.err)
             self.assert_fetched(self.source, self.cluster.path(f"d{i}"))
+        described = 64 * KIB  # manifest and layers are read, too
+        self.assertLessEqual(counted(seeder, "shoal_origin_bytes_total"), done.event("ready")["bytes"] + described)
+
+    def test_C35_killed_and_restarted_during_transfers(self):
+        self.restarts_during_transfers()
+
+    @needs_root
+    def test_C36_restarted_on_an_empty_disk_with_its_clock_an_hour_ahead(self):
+        ahead = ["unshare", "--time", "--monotonic", "3600", "--boottime", "3600", "--fork", "--kill-child"]
+        if subprocess.run([*ahead, "true"], capture_output=True).returncode:
+            self.skipTest("no time namespaces here")
+        empty = self.cluster.path("empty")
+        empty.mkdir()
+        self.restarts_during_transfers(prefix=ahead, cwd=empty, env={"HOME": str(empty), "TMPDIR": str(empty)})
+        self.assertEqual(list(empty.iterdir()), [])
 
     def test_a_transfer_ends_well_while_the_tracker_is_away(self):
         revision = self.cluster.publish(self.source)

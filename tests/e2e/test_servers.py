@@ -1,5 +1,6 @@
 """What the servers say: addresses when ready, health, metrics, the JSON API, and who is who."""
 import json
+import os
 import random
 import unittest
 import urllib.error
@@ -104,6 +105,27 @@ class Servers(EndToEnd):
         late = self.cluster.path("late")
         self.assertEqual(self.cluster.fetch(late, revision=self.revision).code, 0)
         self.assert_fetched(self.source, late)
+
+    def test_C63_fetches_that_are_broken_off_leave_nothing_in_the_servers(self):
+        def held():
+            """Descriptors, threads and memory maps of both servers, and files of the store."""
+            counts = [len(os.listdir(f"/proc/{server.popen.pid}/{what}")) for server in (self.tracker, self.seeder) for what in ("fd", "task")]
+            return (*counts, sum(1 for _ in self.cluster.store.rglob("*")))
+
+        def alone():
+            return self.api("status")["processes"] == 1
+
+        self.assertEqual(self.cluster.fetch(self.dest, "--linger", "0s", revision=self.revision).code, 0)
+        wait_until(alone, "the seeder is alone")
+        before = held()
+        for round_ in range(3):
+            fetches = [self.cluster.start_fetch(self.cluster.path(f"d{round_}-{i}"), "--download-limit", "500KB/s", revision=self.revision) for i in range(8)]
+            for fetch in fetches:
+                fetch.wait_for_event("progress", bytes=1)
+            for i, fetch in enumerate(fetches):
+                fetch.kill() if i % 4 == 0 else self.assertEqual(fetch.terminate().code, 143)
+        wait_until(alone, "nobody is left but the seeder")
+        wait_until(lambda: all(now <= then for now, then in zip(held(), before)), lambda: f"all is given back: {held()}, before {before}", 15)
 
     def test_a_revision_published_later_is_served_at_once(self):
         write(self.source / "config.json", b"{}")

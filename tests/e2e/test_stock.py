@@ -67,6 +67,14 @@ class StockClient(EndToEnd):
         small = sorted(path for path in expected if path not in got)
         self.assertEqual(pack, b"".join((self.source / path.decode()).read_bytes() for path in small))
 
+    def test_C31_one_that_announced_before_any_seeder_was_there_is_fed_when_one_comes(self):
+        self.cluster.start_tracker("--allow-stock-clients")
+        session, handle = self.client(self.torrent(), tracker=self.cluster.current_tracker.url + "/announce")
+        self.watch(session, lambda alert: isinstance(alert, libtorrent.tracker_reply_alert), 10)
+        self.cluster.start_seeder()
+        self.watch(session, lambda alert: isinstance(alert, libtorrent.torrent_finished_alert), 10)
+        self.assertTrue(handle.status().is_seeding, [str(e) for e in handle.trackers()])
+
     def test_C31_gets_no_byte_where_it_is_not_allowed(self):
         self.cluster.start_servers("--allow-stock-clients")
         torrent = self.torrent()
