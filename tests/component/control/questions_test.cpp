@@ -1,0 +1,110 @@
+// What is asked of any tracker that answers.
+#include "tests/component/control/client_bench.hpp"
+
+namespace shoal::control {
+namespace {
+
+using namespace std::chrono_literals;
+using net::test::run_until;
+using testing::HasSubstr;
+
+TEST_F(ClientTest, GetsAPageWithoutBeating)
+{
+    Tracker tracker{loop};
+    tracker.pages["/api/v1/x"] = {.body = "manifest"};
+    client = std::make_unique<Client>(loop, std::vector{tracker.url()}, *this);
+    const auto page = get("/api/v1/x");
+    ASSERT_TRUE(page) << page.error().text();
+    EXPECT_EQ(page.value(), "manifest");
+    EXPECT_TRUE(tracker.beats.empty());
+}
+
+TEST_F(ClientTest, SaysNotFoundInTheTrackersWords_AndOnlyIfItIsATracker)
+{
+    Tracker tracker{loop};
+    tracker.pages["/none"] = {.status = 404, .content_type = "application/problem+json", .body = R"({"detail":"llama has no tag prod"})"};
+    tracker.pages["/html"] = {.status = 404, .content_type = "text/html", .body = "<h1>Not Found</h1>"};
+    client = std::make_unique<Client>(loop, std::vector{tracker.url()}, *this);
+    const auto none = get("/none");
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().code, Errc::not_found);
+    EXPECT_EQ(none.error().message, "llama has no tag prod");
+    const auto html = get("/html", 300ms);
+    ASSERT_FALSE(html);
+    EXPECT_EQ(html.error().code, Errc::timed_out);
+    EXPECT_THAT(html.error().text(), HasSubstr("HTTP status 404"));
+}
+
+TEST_F(ClientTest, C52_FindsTheOneAddressThatAnswers)
+{
+    Tracker tracker{loop, "[::1]:0"};
+    tracker.pages["/x"] = {.body = "here"};
+    const net::test::RawServer hole;  // accepts and says nothing
+    std::uint16_t dead = 0;
+    {
+        const net::test::RawServer gone;
+        dead = gone.port();
+    }
+    client = std::make_unique<Client>(loop,
+        std::vector<std::string>{
+            "http://no.such.name.invalid", "http://127.0.0.1:" + std::to_string(dead), "http://127.0.0.1:" + std::to_string(hole.port()), tracker.url("[::1]")},
+        *this);
+    const TimePoint begin = Clock::now();
+    const auto page = get("/x");
+    ASSERT_TRUE(page) << page.error().text();
+    EXPECT_LT(Clock::now() - begin, 8s);
+}
+
+TEST_F(ClientTest, C52_NamesEveryAddressAndItsCauseWhenNoneAnswers)
+{
+    const net::test::RawServer hole;
+    std::uint16_t dead = 0;
+    {
+        const net::test::RawServer gone;
+        dead = gone.port();
+    }
+    const std::string hole_at = "127.0.0.1:" + std::to_string(hole.port());
+    const std::string dead_at = "127.0.0.1:" + std::to_string(dead);
+    client = std::make_unique<Client>(loop, std::vector<std::string>{"http://" + hole_at, "http://" + dead_at, "http://no.such.name.invalid:81"}, *this);
+    const TimePoint begin = Clock::now();
+    const auto page = get("/x", 1500ms);
+    EXPECT_LT(Clock::now() - begin, 3s);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, Errc::timed_out);
+    EXPECT_THAT(page.error().text(), testing::AllOf(HasSubstr(hole_at + ": no answer"), HasSubstr(dead_at), HasSubstr("refused"),
+                                         HasSubstr("no.such.name.invalid:81: "), HasSubstr("--tracker")));
+}
+
+TEST_F(ClientTest, AsksAgainUntilTheDeadline)
+{
+    Tracker tracker{loop};
+    client = std::make_unique<Client>(loop, std::vector{tracker.url()}, *this);
+    const net::Handle cured = loop.every(1ms, [&] {
+        if (tracker.asked == 2) tracker.pages["/x"] = {.body = "now"};
+    });
+    const auto page = get("/x");
+    ASSERT_TRUE(page) << page.error().text();
+    EXPECT_EQ(page.value(), "now");
+}
+
+TEST_F(ClientTest, GivesUpOnRepliesAboveTheLimitInTime)
+{
+    Tracker tracker{loop};
+    tracker.pages["/x"] = {.body = std::string(10'000'000, 'x')};
+    client = std::make_unique<Client>(loop, std::vector{tracker.url()}, *this);
+    const auto page = get("/x", 700ms);
+    ASSERT_FALSE(page);
+    EXPECT_EQ(page.error().code, Errc::timed_out);
+    EXPECT_THAT(page.error().text(), HasSubstr("larger than 1000 bytes"));
+}
+
+TEST_F(ClientTest, SaysToSetTheTrackerWhereTheDefaultNameIsNone)
+{
+    client = std::make_unique<Client>(loop, std::vector<std::string>{"http://no.such.name.invalid:8080"}, *this);
+    const auto page = get("/x", 500ms);
+    ASSERT_FALSE(page);
+    EXPECT_THAT(page.error().text(), testing::AllOf(HasSubstr("no.such.name.invalid:8080"), HasSubstr("set --tracker")));
+}
+
+}  // namespace
+}  // namespace shoal::control

@@ -1,0 +1,122 @@
+// The verify, ls, tag, untag and remove commands against a directory store, in this process.
+#include "common/objectstore/keys.hpp"
+#include "seeder/catalog_commands.hpp"
+#include "tests/component/seeder/publishing.hpp"
+
+namespace shoal::seeder {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(Publishing, VerifyNamesEveryDamagedFileWithExpectedAndFound)
+{
+    write("a", bytes_of(300'000, 1));
+    write("b", bytes_of(300'000, 2));
+    write("c", bytes_of(300'000, 3));
+    const std::string revision = published();
+    const auto store = objectstore::open_store(options.store);
+    const auto manifest = objectstore::load_manifest(*store.value(), parse_revision(revision).value()).value().manifest;
+    const auto place = [&](std::size_t file) { return root / "store" / objectstore::blob_key(manifest.files[file].pieces_root); };
+    std::fstream{place(0), std::ios::in | std::ios::out}.seekp(1000) << 'X' << 'Y';
+    fs::resize_file(place(2), 1000);
+    const std::string said = verified(revision);
+    EXPECT_THAT(said, testing::AllOf(HasSubstr("error 6"), HasSubstr("'a'"), HasSubstr(to_hex(manifest.files[0].sha256)), HasSubstr("'c'"), HasSubstr("1000"),
+                          HasSubstr(objectstore::blob_key(manifest.files[2].pieces_root)), Not(HasSubstr("'b'"))));
+    EXPECT_THAT(publish_now(), HasSubstr("sha256:"));  // a blob of a wrong size is put right; one of the right size is trusted
+    EXPECT_THAT(verified(revision), testing::AllOf(HasSubstr("'a'"), Not(HasSubstr("'c'"))));
+}
+
+TEST_F(Publishing, VerifyNamesADamagedFileOfAPack)
+{
+    for (int i = 0; i < 300; ++i) write(std::to_string(i), bytes_of(1000, static_cast<unsigned>(i)));
+    const std::string revision = published();
+    for (const auto& entry : fs::recursive_directory_iterator{root / "store" / "blobs"})
+        if (entry.is_regular_file()) std::fstream{entry.path(), std::ios::in | std::ios::out}.seekp(0) << "damaged";
+    EXPECT_THAT(verified(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("'0'"), Not(HasSubstr("'1'"))));
+}
+
+TEST_F(Publishing, VerifySeesChangedManifestsAndLayers)
+{
+    write("a", bytes_of(600'000, 1));
+    const std::string revision = published();
+    const RevisionId id = parse_revision(revision).value();
+    const auto append = [&](const std::string& key) { std::ofstream{root / "store" / key, std::ios::app} << "x"; };
+    append(objectstore::layers_key(id));
+    EXPECT_THAT(verified(revision), HasSubstr("error 6"));
+    append(objectstore::manifest_key(id));
+    EXPECT_THAT(verified(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr(objectstore::manifest_key(id))));
+    EXPECT_THAT(publish_now(), HasSubstr("sha256:"));
+    EXPECT_THAT(verified(revision), HasSubstr("verified"));
+}
+
+TEST_F(Publishing, C14_AFileThatChangedInPlaceIsNamedByVerify)
+{
+    write("a", bytes_of(300'000, 1));
+    options.placement = Placement::in_place;
+    const std::string revision = published();
+    EXPECT_THAT(verified(revision), HasSubstr("verified"));
+    write("a", bytes_of(300'000, 2));
+    EXPECT_THAT(verified(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("'a'")));
+    EXPECT_THAT(verified("sha256:" + std::string(64, '0')), HasSubstr("error 3"));
+}
+
+TEST_F(Publishing, ListTagAndUntag)
+{
+    write("a", "x");
+    options.tags = {"prod"};
+    const std::string revision = published();
+    const auto listed = [&](const std::string& model) { return printed([&] { return list({options.store, model, Output::text}); }); };
+    EXPECT_THAT(listed(""), HasSubstr("m  " + revision + "  prod"));
+    EXPECT_EQ(printed([&] { return tag({options.store, "m", "next", revision, Dry::no}); }), "m:next " + revision + "\n");
+    EXPECT_THAT(listed("m"), HasSubstr("next,prod  1 files"));
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "");
+    EXPECT_THAT(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), HasSubstr("error 3"));
+    EXPECT_THAT(printed([&] { return tag({options.store, "m", "x", "sha256:" + std::string(64, '0'), Dry::no}); }), HasSubstr("error 3"));
+    EXPECT_THAT(printed([&] { return tag({options.store, "m", "x", "prod", Dry::no}); }), HasSubstr("error 2"));
+    EXPECT_THAT(listed("nothing"), HasSubstr("error 3"));
+}
+
+TEST_F(Publishing, RemoveRefusesWhatIsTaggedOrCannotBeJudged)
+{
+    write("a", "x");
+    options.tags = {"prod"};
+    const std::string revision = published();
+    EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 4"), HasSubstr("m:prod")));
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "");
+    options.tags.clear();
+    options.model = "other";
+    write("b", "y");
+    const std::string other = published();
+    std::ofstream{root / "store" / objectstore::manifest_key(parse_revision(other).value()), std::ios::app} << "damage";
+    EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("nothing was removed")));
+    EXPECT_THAT(verified(revision), HasSubstr("verified"));
+    EXPECT_THAT(removed("sha256:" + std::string(64, '0')), HasSubstr("error 3"));
+}
+
+TEST_F(Publishing, ARemovalThatWasKilledIsFinishedByTheNext)
+{
+    write("a", bytes_of(300'000, 1));
+    const std::string revision = published();
+    const RevisionId id = parse_revision(revision).value();
+    fs::create_directories(root / "store" / "state" / "removals");
+    fs::copy_file(root / "store" / objectstore::manifest_key(id), root / "store" / "state" / "removals" / (to_hex(id) + ".json"));
+    fs::remove(root / "store" / objectstore::revision_key("m", id));
+    fs::remove(root / "store" / objectstore::manifest_key(id));
+    EXPECT_THAT(removed(revision), HasSubstr("removed"));
+    EXPECT_EQ(objects(""), 0U);
+}
+
+TEST_F(Publishing, RemoveWithoutAnAnsweringTrackerTimesOut)
+{
+    write("a", "x");
+    const std::string revision = published();
+    const std::string said = printed([&] {
+        return remove({options.store, "m", revision, {"http://127.0.0.1:1"}, Ask::trackers, Dry::no, Output::text}, stop);
+    });
+    EXPECT_THAT(said, testing::AllOf(HasSubstr("error 7"), HasSubstr("127.0.0.1:1"), HasSubstr("--offline --force")));
+    EXPECT_THAT(verified(revision), HasSubstr("verified"));
+}
+
+}  // namespace
+}  // namespace shoal::seeder
