@@ -35,8 +35,8 @@ void write_termination_message(const char* path, std::string_view text)
     const int descriptor = ::open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);  // never created: outside a pod it does not exist
     if (descriptor < 0) return;
     const std::string_view message = cut(text, max_termination_bytes);
-    (void)!::ftruncate(descriptor, 0);  // an earlier run's message; nobody is left to hear of a failure here
-    (void)!::write(descriptor, message.data(), message.size());
+    // An earlier run's message goes first; nobody is left to hear of a failure here.
+    [[maybe_unused]] const bool written = ::ftruncate(descriptor, 0) == 0 && ::write(descriptor, message.data(), message.size()) >= 0;
     ::close(descriptor);
 }
 

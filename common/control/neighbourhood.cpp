@@ -47,6 +47,7 @@ std::vector<wire::Neighbour> Neighbourhood::neighbours(const RevisionId& revisio
         }
     }
     std::vector<wire::Neighbour> neighbours;
+    neighbours.reserve(all.size());
     for (auto& [peer, neighbour] : all) neighbours.push_back(std::move(neighbour));
     return neighbours;
 }

@@ -4,6 +4,7 @@
 #include "common/crypto/sha256_lanes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
@@ -18,7 +19,7 @@ ConstBytes bytes_of(std::span<const Digest> digests)
 
 Digest parent_of(const Digest& left, const Digest& right)
 {
-    const Digest pair[] = {left, right};
+    const std::array pair{left, right};
     return sha256(bytes_of(pair));
 }
 

@@ -172,7 +172,7 @@ SHOAL_LANES void hash_sixteen(const Messages& messages, std::size_t length, Dige
 
 bool detect_lanes()
 {
-    return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
+    return static_cast<bool>(__builtin_cpu_supports("avx512f")) && static_cast<bool>(__builtin_cpu_supports("avx512bw"));
 }
 
 // How few messages are still faster in lanes, most of them idle, than one after the other: half of them, as a lane takes half the time.

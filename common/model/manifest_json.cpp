@@ -23,17 +23,22 @@ Error malformed(const std::string& what)
     return {Errc::malformed, "cannot read manifest: " + what, {}};
 }
 
+// Where the string that begins at `quote` ends: at its other quote, or with the bytes.
+std::size_t end_of_string(std::string_view bytes, std::size_t quote)
+{
+    std::size_t at = quote + 1;
+    while (at < bytes.size() && bytes[at] != '"') at += bytes[at] == '\\' ? 2 : 1;
+    return at;
+}
+
 // Looks at the brackets and commas outside strings, so that parsing cannot take much more memory than a manifest justifies.
 Result<void> check_shape(std::string_view bytes)
 {
     std::size_t depth = 0;
     std::size_t commas = 0;
-    bool in_string = false;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const char c = bytes[i];
-        if (c == '"') in_string = !in_string;
-        if (in_string && c == '\\') ++i;
-        if (in_string) continue;
+        if (c == '"') i = end_of_string(bytes, i);
         if (c == '{' || c == '[') ++depth;
         if ((c == '}' || c == ']') && depth > 0) --depth;
         if (c == ',') ++commas;

@@ -2,6 +2,7 @@
 #include "common/model/utf8.hpp"
 
 #include <cstdint>
+#include <string_view>
 
 namespace shoal::model {
 namespace {
@@ -17,7 +18,7 @@ bool escaped(char32_t point)
 
 void append_escaped(std::string& out, std::string_view bytes)
 {
-    constexpr char digits[] = "0123456789abcdef";
+    constexpr std::string_view digits = "0123456789abcdef";
     for (const char c : bytes) {
         const auto byte = static_cast<std::uint8_t>(c);
         out += {'\\', 'x', digits[byte >> 4U], digits[byte & 15U]};

@@ -1,5 +1,6 @@
 #include "common/net/http.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace shoal::net {
@@ -26,18 +27,12 @@ auto refused(std::string_view text, const char* cause)
 bool is_host(std::string_view host, bool bracketed)
 {
     if (host.empty() || host.size() > 253) return false;
-    for (const char c : host) {
-        if (!(is_unreserved(c) || (bracketed && (c == ':' || c == '%')))) return false;
-    }
-    return true;
+    return std::all_of(host.begin(), host.end(), [bracketed](char c) { return is_unreserved(c) || (bracketed && (c == ':' || c == '%')); });
 }
 
 bool is_visible(std::string_view path)
 {
-    for (const char c : path) {
-        if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return false;
-    }
-    return true;
+    return std::all_of(path.begin(), path.end(), [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; });
 }
 
 // "host", "host:port", "[v6]", "[v6]:port" into host and what follows it.

@@ -5,6 +5,7 @@
 #include "common/objectstore/directory_walk.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
@@ -48,8 +49,8 @@ std::int64_t now_ns()
 void set_modified(const files::File& file, std::int64_t mtime_ns)
 {
     const timespec time{mtime_ns / second_ns, mtime_ns % second_ns};
-    const timespec times[2] = {time, time};
-    (void)::futimens(file.descriptor(), times);
+    const std::array times{time, time};
+    (void)::futimens(file.descriptor(), times.data());
 }
 
 bool unsupported(int cause)

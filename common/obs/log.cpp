@@ -75,15 +75,17 @@ bool needs_quotes(std::string_view value)
     return value.empty() || value.find_first_of(" \"=\\") != std::string_view::npos;
 }
 
+bool continues(char c)
+{
+    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+}
+
 // Length of the UTF-8 sequence that starts `text`; 0 where there is none.
 std::size_t utf8_length(std::string_view text)
 {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    if (length > text.size()) return 0;
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U) return 0;
-    }
+    if (length == 0 || length > text.size() || !std::all_of(text.begin() + 1, text.begin() + length, continues)) return 0;
     const auto second = length > 1 ? static_cast<unsigned char>(text[1]) : 0x80U;
     const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
     const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
