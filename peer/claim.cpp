@@ -147,10 +147,14 @@ Claimer::Claimer(Site site, Claim::ReadClock clock, ProcessIdentity self)
     : site_{std::move(site)}, clock_{std::move(clock)}, self_{std::move(self)}, id_{random_id<OwnerId>()}
 {}
 
-std::unique_ptr<Claim> Claimer::taken(bool unsure)
+Result<ClaimAttempt> Claimer::taken(bool unsure)
 {
     auto claim = std::make_unique<Claim>(site_.work(), id_, self_, clock_, unsure);
-    return claim->renew() ? std::move(claim) : nullptr;
+    const auto renewed = claim->renew();
+    if (renewed) return ClaimAttempt{std::move(claim), {}};
+    if (renewed.error().code == Errc::changed) return ClaimAttempt{};  // somebody else was as quick
+    claim->release();
+    return failure(renewed.error());
 }
 
 Result<ClaimAttempt> Claimer::attempt()
@@ -176,7 +180,7 @@ Result<ClaimAttempt> Claimer::create()
     BOOST_OUTCOME_TRY(files::write_all(file.value(), fresh / owner, 0, as_bytes(record_of(id_, self_, 0))));
     const bool renamed = ::rename(fresh.c_str(), site_.work().c_str()) == 0;
     const int cause = renamed ? 0 : errno;
-    if (renamed || is_there(site_.work() / owner)) return ClaimAttempt{taken(unsure_), {}};  // a repeated rename over NFS fails though it was done
+    if (renamed || is_there(site_.work() / owner)) return taken(unsure_);  // a repeated rename over NFS fails though it was done
     std::error_code ignored;
     std::filesystem::remove_all(fresh, ignored);
     if (cause == ENOTEMPTY || cause == EEXIST || cause == ENOENT) return ClaimAttempt{};
@@ -187,7 +191,7 @@ Result<ClaimAttempt> Claimer::judge(const std::string& owner)
 {
     const Path theirs = site_.work() / (std::string{owner_prefix} + owner);
     const Path ours = site_.work() / (std::string{owner_prefix} + to_hex(id_));
-    if (theirs == ours) return ClaimAttempt{taken(false), {}};
+    if (theirs == ours) return taken(false);
     const auto record = files::read_small(theirs, max_record);
     if (!record && record.error().code == Errc::not_found) return ClaimAttempt{};
     const std::string content = record ? record.value() : "unreadable: " + record.error().message;
@@ -199,7 +203,7 @@ Result<ClaimAttempt> Claimer::judge(const std::string& owner)
         if (errno == ENOENT) return ClaimAttempt{};
         return failure(system_error(errno, "cannot take over the claim", theirs.string()));
     }
-    return ClaimAttempt{taken(verdict == ClaimVerdict::take_stale), {}};
+    return taken(verdict == ClaimVerdict::take_stale);
 }
 
 // Nobody leaves such a directory: its owner file was deleted by hand. One process takes it aside, makes itself the owner, and puts it back.

@@ -71,7 +71,7 @@ private:
     Result<ClaimAttempt> create();
     Result<ClaimAttempt> judge(const std::string& owner);
     Result<ClaimAttempt> adopt_ownerless();
-    std::unique_ptr<Claim> taken(bool unsure);
+    Result<ClaimAttempt> taken(bool unsure);
     Site site_;
     Claim::ReadClock clock_;
     ProcessIdentity self_;

@@ -127,6 +127,10 @@ Result<void> check_writable(const Site& site)
     if (::access(nearest.c_str(), W_OK | X_OK) == 0) return success();
     Error error = system_error(errno, "destination is not writable", nearest.string());
     error.hint = "give this user write access, or name another destination";
+    if (nearest == site.base || nearest == site.shoal) {
+        const bool beside = ::access(site.shoal.c_str(), W_OK | X_OK) == 0;
+        error.hint = "another user's fetch left it: run as that user, or remove " + (beside ? site.base : site.shoal).string() + " if no fetch uses it";
+    }
     return failure(std::move(error));
 }
 

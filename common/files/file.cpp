@@ -9,6 +9,7 @@ namespace shoal::files {
 namespace {
 
 constexpr mode_t file_mode = 0644;
+constexpr mode_t shared_file_mode = 0664;
 
 // Calls again what a signal broke off.
 template <typename Call>
@@ -85,7 +86,8 @@ Result<File> open_read(const Path& path)
 Result<File> open_write(const Path& path, Create create)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (create == Create::must_be_new ? O_EXCL : O_NONBLOCK);
-    File file{uninterrupted([&] { return ::open(path.c_str(), flags, file_mode); })};
+    const mode_t mode = in_shared_directory(path) ? shared_file_mode : file_mode;
+    File file{uninterrupted([&] { return ::open(path.c_str(), flags, mode); })};
     if (!file.is_open()) {
         if (errno == EEXIST) return failure(Errc::exists, "cannot create: " + path.string() + ": is there already");
         return failure(system_error(errno, "cannot open for writing", path.string()));
@@ -94,7 +96,7 @@ Result<File> open_write(const Path& path, Create create)
     struct stat facts {};
     if (::fstat(file.descriptor(), &facts) != 0) return failure(system_error(errno, "cannot stat", path.string()));
     if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "not a regular file: " + path.string() + ": is " + kind_of(facts.st_mode));
-    if ((facts.st_mode & 07777U) != file_mode) (void)::fchmod(file.descriptor(), file_mode);
+    if ((facts.st_mode & 07777U) != mode) (void)::fchmod(file.descriptor(), mode);
     return file;
 }
 

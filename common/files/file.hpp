@@ -48,7 +48,7 @@ enum class Create { if_missing, must_be_new };
 
 Result<File> open_read(const Path& path);                  // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
 Result<LookedAt> open_and_look(const Path& path);          // the same, and what it is
-Result<File> open_write(const Path& path, Create create);  // O_RDWR, 0644 whatever the umask
+Result<File> open_write(const Path& path, Create create);  // O_RDWR, 0644 whatever the umask, group-writable where the directory is setgid
 Result<FileState> state_of(const Path& path);              // of the file itself; follows links
 Result<FileState> state_of(const File& file, const Path& path);
 
@@ -59,6 +59,7 @@ Result<void> write_all(const File& file, const Path& path, std::uint64_t offset,
 Result<void> sync(const File& file, const Path& path);  // fsync
 Result<void> sync_directory(const Path& directory);
 Result<void> sync_filesystem(const Path& any_path_on_it);  // syncfs: one call for many files
+bool in_shared_directory(const Path& path);                // its directory is setgid, as a pod's volumes are with fsGroup
 Result<void> make_directories(const Path& path);           // 0755 whatever the umask, group-writable where the parent is setgid; synced by the caller
 Result<void> rename(const Path& from, const Path& to);
 

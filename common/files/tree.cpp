@@ -25,10 +25,7 @@ Result<void> make_directory(const Path& path)
         if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) return success();  // also where mkdir says EROFS or EACCES of what is there
         return failure(system_error(cause, "cannot create directory", path.string()));
     }
-    struct stat parent {};
-    const Path above = path.parent_path();
-    const bool shared = ::stat(above.empty() ? "." : above.c_str(), &parent) == 0 && (parent.st_mode & S_ISGID) != 0;
-    (void)::chmod(path.c_str(), shared ? 02775 : 0755);  // the umask may have taken bits away; filesystems without modes need none
+    (void)::chmod(path.c_str(), in_shared_directory(path) ? 02775 : 0755);  // the umask may have taken bits away; filesystems without modes need none
     return success();
 }
 
@@ -45,6 +42,13 @@ Result<void> write_synced(const Path& path, std::string_view content)
 }
 
 }  // namespace
+
+bool in_shared_directory(const Path& path)
+{
+    struct stat facts {};
+    const Path above = path.parent_path();
+    return ::stat(above.empty() ? "." : above.c_str(), &facts) == 0 && (facts.st_mode & S_ISGID) != 0;
+}
 
 Result<void> sync_directory(const Path& directory)
 {

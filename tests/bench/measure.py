@@ -11,6 +11,7 @@ import time
 MB, GB = 10**6, 10**9
 TICKS = os.sysconf("SC_CLK_TCK")
 MEMORY_GROUPS = pathlib.Path("/sys/fs/cgroup/memory")
+NO_MEMORY_GROUPS = "NO CGROUP V1 MEMORY CONTROLLER TO WRITE TO: nothing is known of memory limits here"
 
 
 @dataclasses.dataclass
@@ -70,6 +71,11 @@ def out_of_page_cache(directory):
         if path.is_file():
             with open(path, "rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def can_limit_memory():
+    """Whether there is a cgroup v1 memory controller to write to."""
+    return os.access(MEMORY_GROUPS, os.W_OK) and (MEMORY_GROUPS / "memory.limit_in_bytes").exists()
 
 
 class MemoryGroup:

@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 os.environ["SHOAL_BUILD"] = sys.argv[1] if len(sys.argv) > 1 else "build/release"
 
 from cluster import SEEDER, Cluster, Process, Server, write  # noqa: E402
-from measure import GB, MB, MEMORY_GROUPS, MemoryGroup, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending  # noqa: E402
+from measure import GB, MB, MemoryGroup, can_limit_memory, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-libtorrent
 LONG = 600  # seconds; a benchmark that takes longer has failed
@@ -173,7 +173,7 @@ def cpu_against_stock(cluster):
 
 def memory(cluster):
     """A model of 4 GB through a seeder and a peer that may each have 256 MiB, page cache included."""
-    if not os.access(MEMORY_GROUPS, os.W_OK) or not (MEMORY_GROUPS / "memory.limit_in_bytes").exists():
+    if not can_limit_memory():
         yield Row("memory for a model of 4 GB", "not measured: no cgroup v1 memory controller to write to", "", "", "<= 256 MiB")
         return
     limit = 256 << 20

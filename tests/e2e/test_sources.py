@@ -32,7 +32,7 @@ class Silent(EndToEnd):
         self.assert_fetched(self.source, self.dest)
 
     def says_what_happened(self, *words):
-        done = self.cluster.fetch(self.dest, "--stall-timeout", "3s", revision=self.revision)
+        done = self.cluster.fetch(self.dest, "--stall-timeout", "2s", revision=self.revision)
         self.assert_exit(done, 7, "llama", self.revision, *words)
         self.assert_nothing_ready(self.dest)
 

@@ -1,8 +1,13 @@
 """C31: a stock BitTorrent v2 client in a swarm, where it is allowed, and where it is not."""
+import pathlib
+import sys
 import time
 import unittest
 
-from cluster import EndToEnd, make_model, tree, write
+from cluster import MIB, EndToEnd, make_model, tree, write
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "bench"))
+from measure import NO_MEMORY_GROUPS, MemoryGroup, can_limit_memory, make_file  # noqa: E402
 
 try:
     import libtorrent
@@ -10,27 +15,34 @@ except ImportError:
     libtorrent = None
 
 
-@unittest.skipUnless(libtorrent, "python3-libtorrent is not installed")
-class StockClient(EndToEnd):
-    def setUp(self):
-        super().setUp()
-        self.source = make_model(self.cluster.path("source"))
-        self.revision = self.cluster.publish(self.source)
-        self.save = self.cluster.path("stock")
-        self.save.mkdir()
-
-    def client(self, torrent, *, peers=(), tracker=None):
-        """A session of the stock library that wants the torrent; ended with the test."""
+class WithClients(EndToEnd):
+    def client(self, torrent, *, peers=(), tracker=None, flags=None):
+        """A session of the stock library that has the torrent below self.save; ended with the test."""
         session = libtorrent.session({"listen_interfaces": "127.0.0.1:0", "enable_dht": False, "enable_lsd": False, "enable_upnp": False, "enable_natpmp": False,
                                       "enable_outgoing_utp": False, "allow_multiple_connections_per_ip": True, "alert_mask": libtorrent.alert.category_t.all_categories})
         self.addCleanup(session.pause)
         info = libtorrent.torrent_info(torrent)
         if tracker:
             info.add_tracker(tracker)
-        handle = session.add_torrent({"ti": info, "save_path": str(self.save)})
+        handle = session.add_torrent({"ti": info, "save_path": str(self.save), **({"flags": flags} if flags is not None else {})})
         for host, port in peers:
             handle.connect_peer((host, port))
         return session, handle
+
+    def torrent(self):
+        status, body = self.cluster.current_tracker.get(f"/api/v1/revisions/{self.revision[7:]}/torrent")
+        self.assertEqual(status, 200, body)
+        return libtorrent.bdecode(body)
+
+
+@unittest.skipUnless(libtorrent, "python3-libtorrent is not installed")
+class StockClient(WithClients):
+    def setUp(self):
+        super().setUp()
+        self.source = make_model(self.cluster.path("source"))
+        self.revision = self.cluster.publish(self.source)
+        self.save = self.cluster.path("stock")
+        self.save.mkdir()
 
     def watch(self, session, until, deadline):
         """All alerts until one makes `until` true, or the deadline."""
@@ -40,11 +52,6 @@ class StockClient(EndToEnd):
             session.wait_for_alert(100)
             seen += session.pop_alerts()
         return seen
-
-    def torrent(self):
-        status, body = self.cluster.current_tracker.get(f"/api/v1/revisions/{self.revision[7:]}/torrent")
-        self.assertEqual(status, 200, body)
-        return libtorrent.bdecode(body)
 
     def swarm_files(self):
         """What lies below the torrent's own folder."""
@@ -94,6 +101,35 @@ class StockClient(EndToEnd):
         self.assertEqual(handle.status().total_payload_download, 0)
         self.assertEqual(member.wait().code, 0)
         self.assert_fetched(self.source, self.cluster.path("dest"))
+
+
+@unittest.skipUnless(libtorrent, "python3-libtorrent is not installed")
+@unittest.skipUnless(can_limit_memory(), NO_MEMORY_GROUPS)
+class ManySources(WithClients):
+    """Each sends another piece, slowly, to a fetch that may have less memory than all these pieces are."""
+
+    SOURCES, PIECE, LIMIT = 24, 16 * MIB, 256 * MIB
+
+    def setUp(self):
+        self.group = MemoryGroup("e2e-many-sources", self.LIMIT)
+        self.addCleanup(self.group.remove)  # after the processes in it
+        super().setUp()
+        self.source = make_file(self.cluster.path("source/weights.bin"), self.SOURCES * self.PIECE).parent
+        self.revision = self.cluster.publish(self.source, "--in-place", "--piece-size", "16MiB")
+        self.save = self.source  # a torrent of one file has no folder
+
+    def test_C74_many_slow_sources_of_large_pieces_under_a_memory_limit(self):
+        self.cluster.start_tracker("--allow-stock-clients")
+        torrent = self.torrent()
+        for _ in range(self.SOURCES):
+            session, handle = self.client(torrent, tracker=self.cluster.current_tracker.url + "/announce", flags=libtorrent.torrent_flags.seed_mode)
+            handle.set_upload_limit(2_000_000)
+        dest = self.cluster.path("dest")
+        done = self.cluster.fetch(dest, prefix=self.group.prefix(), revision=self.revision, deadline=90)
+        self.assertEqual(done.code, 0, done.err)
+        self.assertEqual(self.group.kills(), 0)
+        self.assertGreater(max(event["rate"] for event in done.events if event["event"] == "progress"), 16_000_000)  # many sent at once
+        self.assert_fetched(self.source, dest)
 
 
 if __name__ == "__main__":

@@ -47,11 +47,14 @@ TEST_F(Files, C84_ModesDoNotDependOnTheUmask)
     EXPECT_EQ(mode_of(root / "a" / "record"), 0644U);
 }
 
-TEST_F(Files, DirectoriesBelowASetgidDirectoryAreGroupWritable)
+TEST_F(Files, C45_WhatIsMadeBelowASetgidDirectoryIsGroupWritable)
 {
+    const Umask narrow{077};
     ASSERT_EQ(::chmod(root.c_str(), 02775), 0);
     ASSERT_TRUE(make_directories(root / "a" / "b"));
+    ASSERT_TRUE(open_write(root / "a" / "b" / "file", Create::must_be_new));
     EXPECT_EQ(mode_of(root / "a" / "b") & 0020U, 0020U);
+    EXPECT_EQ(mode_of(root / "a" / "b" / "file"), 0664U);
 }
 
 TEST_F(Files, AReadBeyondTheEndNamesPathExpectedAndFound)
