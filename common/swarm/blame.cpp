@@ -28,16 +28,17 @@ std::vector<PeerId> Blame::judged(PieceIndex piece, bool right, std::span<const 
         attempt.senders = std::move(at->second);
         present_.erase(at);
     }
+    if (attempt.senders.size() < leaves.size()) attempt.senders.resize(leaves.size());
     std::set<PeerId> senders{attempt.senders.begin(), attempt.senders.end()};
-    senders.erase(PeerId{});
+    const bool all_known = senders.erase(PeerId{}) == 0;
     if (right) return after_right(piece, leaves, senders);
     attempt.leaves.assign(leaves.begin(), leaves.end());
+    if (all_known && senders.size() == 1) return {*senders.begin()};
     return after_wrong(piece, std::move(attempt), senders);
 }
 
 std::vector<PeerId> Blame::after_wrong(PieceIndex piece, Attempt attempt, const std::set<PeerId>& senders)
 {
-    if (senders.size() == 1) return {*senders.begin()};
     std::vector<PeerId> guilty;
     for (const PeerId& sender : senders)
         if ((trust_[sender] -= part_in_wrong) <= no_trust) guilty.push_back(sender);

@@ -70,7 +70,8 @@ std::optional<Shown> read_shown(const lt::bdecode_node& handshake)
 std::uint8_t read_again_id(const lt::bdecode_node& handshake)
 {
     const lt::bdecode_node messages = handshake.dict_find_dict("m");
-    return messages ? static_cast<std::uint8_t>(messages.dict_find_int_value(again_name, 0)) : std::uint8_t{0};
+    const auto number = messages ? messages.dict_find_int_value(again_name, 0) : 0;
+    return number > 0 && number <= 255 ? static_cast<std::uint8_t>(number) : std::uint8_t{0};
 }
 
 std::string again_message(std::uint8_t id)
