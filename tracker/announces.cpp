@@ -48,7 +48,7 @@ bool Announces::announce(const RevisionId& revision, const Stranger& client, Tim
         return false;
     }
     clients_ += known ? 0 : 1;
-    swarm[client.peer] = {client, now + 2 * interval + interval / 2};
+    swarm[client.peer] = {client, now + slowest + 2 * interval};
     return true;
 }
 

@@ -19,7 +19,8 @@ ShortInfoHash shorten(const InfoHash& hash);
 
 class Announces {
 public:
-    static constexpr Duration interval = std::chrono::seconds{30};
+    static constexpr Duration interval = std::chrono::seconds{30};  // that clients are asked to keep
+    static constexpr Duration slowest = std::chrono::minutes{5};    // that many keep whatever they are asked (libtorrent's min_announce_interval)
     static constexpr std::size_t per_swarm = 200;
     static constexpr std::size_t in_all = 10'000;
 

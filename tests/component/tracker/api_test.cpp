@@ -184,6 +184,17 @@ TEST_F(Asking, IsReadyOnceTheStoreAnswers)
     EXPECT_EQ(looked_at->answer->value().body, "");
 }
 
+TEST(Announces, C31_AClientThatAnnouncesEveryFiveMinutesIsKnownAllTheTime)
+{
+    const TimePoint start{};
+    const RevisionId revision{};
+    Announces announces;
+    ASSERT_TRUE(announces.announce(revision, {{}, "10.0.0.1:6881", false}, start));
+    EXPECT_THAT(announces.expire(start + 5min + 30s), IsEmpty());
+    EXPECT_THAT(announces.expire(start + 7min), SizeIs(1));
+    EXPECT_THAT(announces.of(revision), IsEmpty());
+}
+
 TEST_F(Asking, C31_AStockClientIsToldNothingUnlessAllowed)
 {
     place();
