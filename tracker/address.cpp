@@ -54,12 +54,13 @@ std::optional<Endpoint> parse_endpoint(std::string_view text)
     const std::size_t colon = text.rfind(':');
     if (colon == std::string_view::npos) return std::nullopt;
     std::string_view host = text.substr(0, colon);
-    if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+    const bool bracketed = host.starts_with('[') && host.ends_with(']');
+    if (bracketed) host = host.substr(1, host.size() - 2);
     const auto address = parse_address(host);
     const std::string_view digits = text.substr(colon + 1);
     std::uint16_t port = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-    if (!address || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+    if (!address || address->is_v4() == bracketed || error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
     return Endpoint{*address, port};
 }
 
