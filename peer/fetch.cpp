@@ -199,7 +199,10 @@ void Fetch::on_piece(PieceIndex piece)
     if (workspace_.have.size() <= piece.value || workspace_.have[piece.value]) return;
     workspace_.have[piece.value] = true;
     verified_bytes_ += wanted_bytes_of(workspace_.plan, *data_->layout, piece);
+    if (!trying_again_) return;  // it was under way when the disk was full
+    trying_again_ = false;
     disk_full_.reset();
+    transfer_.trouble({});
 }
 
 void Fetch::on_storage_failed(const Error& error)
@@ -210,6 +213,7 @@ void Fetch::on_storage_failed(const Error& error)
     if (!disk_full_) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});
     disk_full_ = error;
     retried_ = Clock::now();
+    trying_again_ = false;
     transfer_.trouble(error.message);
 }
 
@@ -222,6 +226,7 @@ void Fetch::tick()
     stall_->saw(verified_bytes_, transfer_.stats().from_origin + transfer_.stats().from_peers, now);
     if (disk_full_ && now - retried_ >= disk_retry) {
         retried_ = now;
+        trying_again_ = true;
         transfer_.resume();
     }
     look_for_withdrawal(now);
@@ -344,6 +349,7 @@ void Fetch::begin_again(const Error& cause)
     errand_ = {};
     claim_.reset();
     disk_full_.reset();
+    trying_again_ = false;
     placing_ = false;
     claimer_ = std::make_unique<Claimer>(request_.site, boot_time, own_identity());
     claim();

@@ -98,6 +98,7 @@ private:
     std::uint64_t verified_bytes_ = 0;
     std::optional<StallWatch> stall_;
     std::optional<Error> disk_full_;
+    bool trying_again_ = false;  // resumed since, and not failed
     std::optional<TimePoint> withdrawn_since_, ready_at_;
     TimePoint retried_{};
     Transfer transfer_;

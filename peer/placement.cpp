@@ -124,11 +124,10 @@ Result<void> move_files(const Placement& placement, const std::vector<FileIndex>
 
 }  // namespace
 
-Result<void> take_marker_away(const Site& site)
+Result<void> take_marker_away(const Site& site, const Marker& left)
 {
-    auto moved = files::rename(site.marker(), site.earlier());
-    if (!moved && moved.error().code != Errc::not_found) return moved;
-    BOOST_OUTCOME_TRY(files::sync_directory(site.work()));
+    BOOST_OUTCOME_TRY(files::write_atomically(site.earlier(), encode(left)));
+    if (::unlink(site.marker().c_str()) != 0 && errno != ENOENT) return failure(system_error(errno, "cannot remove", site.marker().string()));
     return files::sync_directory(site.directory);
 }
 

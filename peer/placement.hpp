@@ -28,7 +28,7 @@ struct Placement {
 // The marker that was put in place.
 Result<Marker> place(Placement& placement);
 
-// Takes the marker away, into the work directory: from here on the directory holds nothing that anybody may rely on.
-Result<void> take_marker_away(const Site& site);
+// Takes the marker away: from here on the directory holds nothing that anybody may rely on. `left`, in the work directory, is what is still known of it.
+Result<void> take_marker_away(const Site& site, const Marker& left);
 
 }  // namespace shoal::peer

@@ -109,7 +109,7 @@ void tell(Output output, const std::vector<Verified>& all)
 {
     for (const Verified& verified : all) {
         for (const Fault& fault : verified.faults) tell_fault(output, verified, fault);
-        if (verified.faults.empty()) tell_good(output, verified);
+        if (verified.good()) tell_good(output, verified);
     }
     std::cout << std::flush;
 }
@@ -135,7 +135,7 @@ int repair(const VerifyOptions& options, const std::vector<Verified>& all)
 {
     FetchOptions fetch = options.fetch;
     for (const Verified& verified : all) {
-        if (verified.faults.empty()) continue;
+        if (verified.good()) continue;
         FetchRequest request = options.request;
         request.site = verified.site;
         request.ask = {verified.marker.model, verified.marker.revision, verified.marker.tag, verified.marker.include, verified.marker.exclude, false, true};

@@ -39,15 +39,22 @@ Result<std::vector<Site>> sites_of(const VerifyOptions& options)
     return sites_below(options.root);
 }
 
-Result<Marker> marker_of(const Site& site, const VerifyOptions& options)
+// The marker; where there is none, what a repair that was broken off left of it.
+Result<DestinationFacts> look_at_records(const Site& site)
 {
     BOOST_OUTCOME_TRY(facts, look_at_marker(site));
+    if (facts.marker || !facts.damage.empty()) return std::move(facts);
+    return look_at(site);
+}
+
+Result<Marker> marker_of(const Site& site, const DestinationFacts& facts, const VerifyOptions& options)
+{
     if (!facts.damage.empty())
         return failure(
             Errc::integrity, "marker is damaged: " + site.marker().string() + ": " + facts.damage, "fetch the revision again, which checks what is there");
-    if (!facts.marker)
-        return failure(Errc::not_found, "nothing to verify: " + site.directory.string() + ": it has no " + marker_name, "fetch the revision first");
-    Marker marker = std::move(facts.marker->marker);
+    const auto& record = facts.marker ? facts.marker : facts.earlier;
+    if (!record) return failure(Errc::not_found, "nothing to verify: " + site.directory.string() + ": it has no " + marker_name, "fetch the revision first");
+    Marker marker = record->marker;
     if (!options.model.empty() && marker.model != options.model)
         return failure(Errc::not_found, "model is not there: " + site.directory.string() + ": expected " + options.model + ", found " + marker.model);
     if (options.revision && marker.revision != *options.revision)
@@ -58,10 +65,11 @@ Result<Marker> marker_of(const Site& site, const VerifyOptions& options)
 
 Result<Verified> verify_one(const Site& site, const VerifyOptions& options, const std::atomic<bool>& cancelled)
 {
-    BOOST_OUTCOME_TRY(marker, marker_of(site, options));
+    BOOST_OUTCOME_TRY(facts, look_at_records(site));
+    BOOST_OUTCOME_TRY(marker, marker_of(site, facts, options));
     BOOST_OUTCOME_TRY(data, prove_manifest(marker.revision, marker.model, marker.manifest, site.marker().string()));
     BOOST_OUTCOME_TRYV(prove_layers(data, marker.layers, site.marker().string()));
-    Verified verified{site, std::move(marker), {}, {}};
+    Verified verified{site, std::move(marker), {}, {}, !facts.marker};
     std::map<std::string_view, std::size_t> index;
     for (const model::File& file : data.manifest.files) {
         index.emplace(file.path, verified.paths.size());
@@ -100,11 +108,13 @@ Result<void> judge(const std::vector<Verified>& all)
     std::string named;
     std::size_t count = 0;
     for (const Verified& verified : all) {
+        if (verified.broken_off && count++ < most_named)
+            named += (named.empty() ? "" : "; ") + verified.site.directory.string() + ": a repair of it was broken off, its " + marker_name + " is away";
         for (const Fault& fault : verified.faults)
             if (count++ < most_named) named += (named.empty() ? "" : "; ") + text_of(verified, fault);
     }
     if (count == 0) return success();
-    if (count > most_named) named += "; and " + std::to_string(count - most_named) + " more ranges";
+    if (count > most_named) named += "; and " + std::to_string(count - most_named) + " more";
     return failure(Errc::integrity, "content is not the revision's: " + named, "run shoal-peer verify --repair");
 }
 

@@ -17,6 +17,8 @@ struct Verified {
     Marker marker;
     std::vector<std::string> paths;  // by file index
     std::vector<Fault> faults;
+    bool broken_off = false;  // the marker is away: a repair has not come to its end
+    [[nodiscard]] bool good() const { return faults.empty() && !broken_off; }
 };
 
 // Every directory that the options name. not_found if there is none, or what is there is another model or revision; integrity if a marker is damaged.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace shoal::peer {
 namespace {
@@ -28,6 +29,18 @@ Result<std::vector<bool>> find_kept(const Errand& errand, const DestinationFacts
     for (std::size_t i = 0; i < all.size(); ++i) kept[i] = kept[i] || unsure[i];
     for (const Fault& fault : faults) kept[fault.file.value] = false;
     return kept;
+}
+
+// What a marker says, but of files whose content was found to be wrong no state: whoever comes after us, should we be broken off, does not believe it.
+Marker still_known(Marker marker, const model::Manifest& manifest, const RevisionId& revision, const std::vector<bool>& kept)
+{
+    if (marker.revision != revision) return marker;
+    std::set<std::string_view> good;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        if (kept[i]) good.insert(manifest.files[i].path);
+    for (MarkedFile& file : marker.files)
+        if (!good.contains(file.path)) file.mtime_ns = 0, file.inode = 0;
+    return marker;
 }
 
 Result<void> check_room(const Errand& errand, const FetchPlan& plan)
@@ -118,7 +131,7 @@ Result<Workspace> prepare_workspace(const Errand& errand)
     BOOST_OUTCOME_TRY(check_room(errand, workspace.plan));
     BOOST_OUTCOME_TRY(errand.claim->renew());
     if (decision.take_marker_away && workspace.facts.marker) {  // a damaged one misleads nobody, and says that this directory is ours
-        BOOST_OUTCOME_TRY(take_marker_away(errand.site));
+        BOOST_OUTCOME_TRY(take_marker_away(errand.site, still_known(workspace.facts.marker->marker, manifest, errand.data->revision, workspace.plan.kept)));
     }
     BOOST_OUTCOME_TRY(prepare(errand.site, errand.data->revision, manifest, workspace.plan));
     const bool drop = should_drop(errand.page_cache, workspace.plan.wanted_bytes, read_memory_facts());

@@ -498,6 +498,27 @@ class Verify(EndToEnd):
         self.assertEqual((other.stat().st_ino, other.stat().st_mtime_ns), (before.st_ino, before.st_mtime_ns))
         self.assertEqual(self.verify().code, 0)
 
+    def test_C43_what_a_broken_off_repair_found_wrong_is_believed_by_nobody(self):
+        self.flip()
+        again = os.stat(self.shard)
+        nobody = "http://127.0.0.1:1"
+        self.assertEqual(self.verify("--repair", "--tracker", nobody, "--timeout", "1s").code, 7)
+        self.assertEqual(os.stat(self.shard).st_mtime_ns, again.st_mtime_ns)  # nothing but its content tells
+        done = self.verify()
+        self.assertEqual(done.code, 6, done.err)
+        self.assertIn(self.shard.name, done.err)
+        done = self.cluster.fetch(self.dest, revision=self.revision)
+        self.assertEqual(done.code, 0, done.err)
+        self.assert_fetched(self.source, self.dest)
+
+    def test_C43_a_broken_off_repair_is_finished_by_the_next(self):
+        self.flip()
+        self.assertEqual(self.verify("--repair", "--tracker", "http://127.0.0.1:1", "--timeout", "1s").code, 7)
+        done = self.verify("--repair", "--tracker", self.cluster.current_tracker.url)
+        self.assertEqual(done.code, 0, done.err)
+        self.assert_fetched(self.source, self.dest)
+        self.assertEqual(self.verify().code, 0)
+
     def test_a_missing_file_is_named(self):
         (self.dest / "config.json").unlink()
         done = self.verify()
