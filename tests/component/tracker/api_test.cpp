@@ -143,7 +143,8 @@ TEST_F(Asking, AMembersKeyIsNeverShown)
     beat(beat_of(0x61626364, {holding(1, HoldState::fetching)}));
     for (const auto* page : {"nodes", "transfers", "status", "events"})
         EXPECT_THAT(get(std::string{"/api/v1/"} + page).body, Not(HasSubstr("\"key\""))) << page;
-    for (const auto& entry : get_json("/api/v1/nodes")["nodes"][0]["peers"]) EXPECT_FALSE(entry.contains("key"));
+    const auto nodes = get_json("/api/v1/nodes");
+    for (const auto& entry : nodes["nodes"][0]["peers"]) EXPECT_FALSE(entry.contains("key"));
 }
 
 TEST_F(Asking, C69_TextThatIsNoUtf8OrMarkupIsShownAsText)
