@@ -340,8 +340,8 @@ def flip_byte(path, offset):
 
 
 def blobs(store):
-    """All blobs of a directory store, the largest first."""
-    return sorted((p for p in (pathlib.Path(store) / "blobs").rglob("*") if p.is_file()), key=lambda p: -p.stat().st_size)
+    """All finished blobs of a directory store, the largest first."""
+    return sorted((p for p in (pathlib.Path(store) / "blobs").rglob("[!.]*") if p.is_file()), key=lambda p: -p.stat().st_size)
 
 
 def free_port():

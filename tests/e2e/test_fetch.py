@@ -345,11 +345,11 @@ class Resume(EndToEnd):
         self.assert_fetched(self.source, self.dest)
 
     def test_C82_every_state_file_garbled_is_survived(self):
-        for harm in (lambda p: p.write_bytes(bytes(p.stat().st_size)), lambda p: p.write_bytes(b"{garbage"), lambda p: os.truncate(p, 0),
-                     lambda p: os.truncate(p, p.stat().st_size + 4096)):
+        harms = [lambda p: p.write_bytes(b"{garbage"), lambda p: p.write_bytes(bytes(p.stat().st_size)), lambda p: os.truncate(p, 0), lambda p: os.truncate(p, p.stat().st_size + 4096)]
+        for harm in harms:
             self.interrupted_at(2 * MIB)
             for path in (self.dest / ".shoal").rglob("*"):
-                if path.is_file():
+                if path.is_file() and (harm is harms[0] or not path.name.startswith("owner.")):  # a garbled claim is waited on for 10 s: once will do
                     harm(path)
         done = self.cluster.fetch(self.dest, revision=self.revision)
         self.assertEqual(done.code, 0, done.err)
