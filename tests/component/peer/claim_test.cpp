@@ -99,6 +99,19 @@ TEST_F(ClaimFiles, C41_AnOwnerOfThisMachineThatWasKilledIsTakenOverAtOnce)
     EXPECT_FALSE(attempt.value().claim->unsure());
 }
 
+TEST_F(ClaimFiles, C45_AClaimThatMayNotBeWrittenIsAnErrorThatNamesItAndIsNotWaitedOn)
+{
+    Claimer one = claimer(), two = claimer(2);
+    claimed(one)->release();
+    const Path left = owner_file();
+    ASSERT_TRUE(std::filesystem::remove(left));
+    ASSERT_TRUE(std::filesystem::create_directory(left));  // in place of another user's file: root may write those
+    const auto attempt = two.attempt();
+    ASSERT_FALSE(attempt);
+    EXPECT_NE(attempt.error().message.find(site.work().string()), std::string::npos) << attempt.error().message;
+    EXPECT_EQ(owner_file(), left);
+}
+
 TEST_F(ClaimFiles, C45_AReleasedClaimIsTakenAtOnceAndWhatIsStagedStays)
 {
     Claimer one = claimer(), two = claimer(2);
