@@ -23,7 +23,8 @@ std::string range_text(std::uint64_t offset, std::size_t size)
     return "bytes " + std::to_string(offset) + "-" + std::to_string(offset + size - 1);
 }
 
-constexpr const char* restore_hint = "restore the object, or publish the model anew; `shoal-seeder verify` reads all of a revision";
+constexpr const char* restore_hint =
+    "restore the object, or delete it and publish the model anew: it is served again some seconds later; `shoal-seeder verify` reads all of a revision";
 
 }  // namespace
 
@@ -45,9 +46,18 @@ Result<void> OriginStorage::read(PieceIndex piece, std::uint32_t offset, Mutable
     Duration pause = access_.first_pause;
     for (unsigned tries = 1;; ++tries, pause *= 2) {
         Result<void> read = read_verified(piece, out);
-        if (read || !passes(read.error()) || tries >= access_.tries) return read;
-        if (!access_.gate->rest(pause)) return read;
+        if (read) return read;
+        if (!passes(read.error()) || tries >= access_.tries || !access_.gate->rest(pause)) {
+            bad_piece_ = piece.value;
+            return read;
+        }
     }
+}
+
+std::optional<PieceIndex> OriginStorage::bad_piece() const
+{
+    const std::int64_t piece = bad_piece_;
+    return piece < 0 ? std::nullopt : std::optional{PieceIndex{static_cast<std::uint32_t>(piece)}};
 }
 
 Result<void> OriginStorage::write(PieceIndex piece, std::uint32_t /*offset*/, ConstBytes /*bytes*/)

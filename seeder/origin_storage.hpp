@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ public:
     Result<void> write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes) override;  // not_allowed
 
     [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }  // verified ones, any thread
+    // A piece whose read failed for good: the last of them, any thread.
+    [[nodiscard]] std::optional<PieceIndex> bad_piece() const;
 
 private:
     struct Part;
@@ -62,6 +65,7 @@ private:
     Origin origin_;
     OriginAccess access_;
     std::atomic<std::uint64_t> bytes_read_{0};
+    std::atomic<std::int64_t> bad_piece_{-1};
 };
 
 }  // namespace shoal::seeder

@@ -194,17 +194,24 @@ void Seeder::act()
 void Seeder::load(const RevisionId& revision)
 {
     const auto result = std::make_shared<std::optional<Result<ServedRevision>>>();
-    const auto job = [store = store_, revision, open = open_source_, access = access_, result] { *result = load_revision(store, revision, open, access); };
+    const auto bad = bad_pieces_.find(revision);
+    const auto job = [store = store_, revision, open = open_source_, access = access_, suspect = bad == bad_pieces_.end() ? std::nullopt : bad->second,
+                         result] {
+        *result = load_revision(store, revision, open, access);
+        if (!*result || !suspect) return;
+        if (Result<void> proven = prove((*result)->value(), *suspect); !proven) *result = failure(proven.error());
+    };
     if (!workers_.run(job, [this, revision, result] { loaded(revision, **result); }))
         wishes_.load_failed(revision, {Errc::io, "loading " + to_string(revision) + ": too much is waiting for the store", {}}, Clock::now());
 }
 
 void Seeder::loaded(const RevisionId& revision, const Result<ServedRevision>& result)
 {
-    const TimePoint now = Clock::now();
     if (!result) {
         load_failed(revision, result.error());
-    } else if (wishes_.loaded(revision, result.value().location, now)) {
+    } else {
+        bad_pieces_.erase(revision);
+        wishes_.loaded(revision);
         if (const Result<void> joined = join(result.value()); !joined) load_failed(revision, joined.error());
     }
     client_.beat_now();
@@ -268,6 +275,7 @@ void Seeder::on_storage_failed(const swarm::StorageFailed& failed)
     if (verdict == Wishes::Verdict::withdraw) {
         if (failed.error.code == Errc::integrity) count_failed_piece(*metrics_, 1);
         obs::log(obs::Level::error, "a revision is withdrawn", {{"revision", to_string(failed.revision)}, {"cause", failed.error.text()}});
+        bad_pieces_.insert_or_assign(failed.revision, served_.at(failed.revision).storage->bad_piece());
         drop(failed.revision);
     } else {
         obs::log(obs::Level::warning, "a revision waits for the store", {{"revision", to_string(failed.revision)}, {"cause", failed.error.text()}});
@@ -285,6 +293,7 @@ void Seeder::count_traffic()
         counted_ = next->first;
         count_traffic(next->second);
     }
+    std::erase_if(bad_pieces_, [this](const auto& bad) { return !wishes_.all().contains(bad.first); });
     traffic_.keep([this](const RevisionId& revision) { return wishes_.all().contains(revision); });
 }
 

@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace shoal::seeder {
@@ -65,7 +66,8 @@ private:
     wire::Beat self_;  // what all beats have in common
     Wishes wishes_;
     control::Neighbourhood neighbourhood_;
-    std::map<RevisionId, ServedRevision> served_;  // in the swarm
+    std::map<RevisionId, ServedRevision> served_;                 // in the swarm
+    std::map<RevisionId, std::optional<PieceIndex>> bad_pieces_;  // of those withdrawn for them: read before they are served again
     Traffic traffic_;
     RevisionId counted_;  // last
     TrackerVoice voice_;

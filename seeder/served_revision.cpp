@@ -2,6 +2,9 @@
 
 #include "common/objectstore/catalog.hpp"
 
+#include <cstddef>
+#include <vector>
+
 namespace shoal::seeder {
 
 Result<ServedRevision> load_revision(
@@ -19,13 +22,18 @@ Result<ServedRevision> load_revision(
     }
     ServedRevision served;
     served.id = revision;
-    served.location = objectstore::encode(location);
     served.manifest = std::make_shared<const model::Manifest>(std::move(published.manifest));
     served.layout = layout;
     served.layers = std::make_shared<const model::Layers>(std::move(layers));
     served.storage =
         std::make_shared<OriginStorage>(Origin{revision, served.manifest, layout, served.layers, std::move(source), std::move(location.files)}, access);
     return served;
+}
+
+Result<void> prove(const ServedRevision& revision, PieceIndex piece)
+{
+    std::vector<std::byte> bytes(revision.layout->place(piece).length);
+    return revision.storage->read(piece, 0, bytes);
 }
 
 }  // namespace shoal::seeder

@@ -7,7 +7,6 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 namespace shoal::seeder {
 
@@ -17,7 +16,6 @@ struct ServedRevision {
     std::shared_ptr<const model::Layout> layout;
     std::shared_ptr<const model::Layers> layers;
     std::shared_ptr<OriginStorage> storage;
-    std::string location;  // as encoded in the store: tells whether it moved
 };
 
 // Opens the store that files indexed in place lie in.
@@ -26,5 +24,8 @@ using OpenSource = std::function<Result<std::shared_ptr<objectstore::ObjectStore
 // not_found, integrity, malformed, too_large: the store lacks it or is damaged, the object is named. Else what the store said.
 Result<ServedRevision> load_revision(
     const std::shared_ptr<objectstore::ObjectStore>& store, const RevisionId& revision, const OpenSource& open_source, const OriginAccess& access);
+
+// Reads that piece, for which the revision was withdrawn: success if it is right again.
+Result<void> prove(const ServedRevision& revision, PieceIndex piece);
 
 }  // namespace shoal::seeder

@@ -31,20 +31,13 @@ void Wishes::wished(const RevisionId& revision, const std::string& model, TimePo
     if (!model.empty()) served.model = model;
 }
 
-bool Wishes::loaded(const RevisionId& revision, const std::string& location, TimePoint now)
+void Wishes::loaded(const RevisionId& revision)
 {
     Served& served = all_[revision];
-    if (served.spoiled && served.location == location) {
-        served.state = ServeState::withdrawn;
-        served.act_at = now + limits_.last_retry;
-        return false;
-    }
     served.state = ServeState::serving;
-    served.location = location;
     served.spoiled = served.refused = false;
     served.trouble.clear();
     served.failures = 0;
-    return true;
 }
 
 void Wishes::load_failed(const RevisionId& revision, const Error& error, TimePoint now)
@@ -54,7 +47,7 @@ void Wishes::load_failed(const RevisionId& revision, const Error& error, TimePoi
     if (!served.spoiled) served.trouble = error.text();  // what it was withdrawn for says more
     served.refused = wrong || served.spoiled;
     served.state = served.refused ? ServeState::withdrawn : ServeState::waiting;
-    served.act_at = now + (error.code == Errc::not_found ? limits_.missing_retry : wrong ? limits_.last_retry : retry_after(served.failures++));
+    served.act_at = now + (error.code == Errc::not_found || served.spoiled ? limits_.missing_retry : wrong ? limits_.last_retry : retry_after(served.failures++));
 }
 
 Wishes::Verdict Wishes::storage_failed(const RevisionId& revision, const Error& error, TimePoint now)
@@ -64,7 +57,7 @@ Wishes::Verdict Wishes::storage_failed(const RevisionId& revision, const Error& 
     if (is_wrong(error.code)) {
         served.state = ServeState::withdrawn;
         served.spoiled = served.refused = true;
-        served.act_at = now + limits_.last_retry;
+        served.act_at = now + limits_.missing_retry;
         return Verdict::withdraw;
     }
     if (served.state != ServeState::paused) served.act_at = now + retry_after(served.failures++);

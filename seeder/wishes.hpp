@@ -28,7 +28,7 @@ struct ServeLimits {
     Duration wanted = std::chrono::seconds{30};      // after the last wish it still counts as wanted by somebody
     Duration first_retry = std::chrono::seconds{1};  // doubled after each failure
     Duration last_retry = std::chrono::seconds{60};
-    Duration missing_retry = std::chrono::seconds{10};  // of what the store lacks
+    Duration missing_retry = std::chrono::seconds{10};  // of what the store lacks, or holds wrong
     Duration quiet = std::chrono::seconds{30};          // without a failure, and what was paused counts as well
 };
 
@@ -36,9 +36,8 @@ struct Served {
     std::string model;  // as the wish named it
     ServeState state = ServeState::waiting;
     std::string trouble;
-    std::string location;  // where it is or was read; set once it was in the swarm
     bool refused = false;  // told to be withdrawn, also while the store is looked at again
-    bool spoiled = false;  // its bytes at `location` are wrong: not served from there again
+    bool spoiled = false;  // withdrawn for its bytes: not forgotten before they are right
     unsigned failures = 0;
     TimePoint wished_at{};
     TimePoint act_at{};  // waiting: not loaded before; paused: resumed then; withdrawn: looked at again then; serving: trouble is over then
@@ -57,8 +56,8 @@ public:
     // A tracker says that somebody wants it, or that somebody is still fetching it.
     void wished(const RevisionId& revision, const std::string& model, TimePoint now);
 
-    // The ends of an action `load`. loaded() is false where the revision's bytes at that location are known to be wrong: it stays withdrawn.
-    [[nodiscard]] bool loaded(const RevisionId& revision, const std::string& location, TimePoint now);
+    // The ends of an action `load`. Of a spoiled revision it includes a look at what was wrong.
+    void loaded(const RevisionId& revision);
     void load_failed(const RevisionId& revision, const Error& error, TimePoint now);
 
     // A read failed in the swarm. `withdraw`: out of the swarm with it; `pause`: there will be a `resume`.

@@ -101,9 +101,7 @@ class WrongBytes(EndToEnd):
         flip_byte(largest, 5)
         self.fails_with_6()
         flip_byte(largest, 5)
-        self.cluster.start_seeder()
-        done = self.cluster.fetch(self.dest, revision=self.revision, deadline=60)
-        self.assertEqual(done.code, 0, done.err)
+        wait_until(lambda: self.cluster.fetch(self.dest, revision=self.revision).code == 0, "the same seeder serves it", 60)
         self.assert_fetched(self.source, self.dest)
 
 
