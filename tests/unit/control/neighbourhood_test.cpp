@@ -67,6 +67,23 @@ TEST(Neighbourhood, IsTheUnionOfWhatTrackersSay_EachPeerOnce)
     EXPECT_EQ(all.withdrawn(llama), "flipped");
 }
 
+TEST(Neighbourhood, TakesTheBetterOfWhatTwoTrackersSayOfAPeerWhicheverSpokeFirst)
+{
+    auto better = neighbour(1, true);
+    better.key = id<MemberKey>(9);
+    const auto plain = neighbour(1);
+    for (const bool better_first : {true, false}) {
+        Neighbourhood all;
+        all.heard(id<TrackerId>(1), reply({better_first ? better : plain}));
+        all.heard(id<TrackerId>(2), reply({better_first ? plain : better}));
+        ASSERT_EQ(all.neighbours(llama).size(), 1U);
+        const auto merged = all.neighbours(llama)[0];
+        EXPECT_TRUE(merged.complete);
+        EXPECT_EQ(merged.key, id<MemberKey>(9));
+        EXPECT_EQ(merged.endpoints, plain.endpoints);  // each once
+    }
+}
+
 TEST(Neighbourhood, KeepsEachTrackersLastWordOnly)
 {
     Neighbourhood all;

@@ -157,17 +157,93 @@ TEST(Told, IgnoresAnAnswerThatALaterOneOvertook)
     EXPECT_TRUE(told.next(state({holding(1, 2)})).holdings.empty());
 }
 
-TEST(Told, SpreadsMoreHoldingsThanABeatMayHaveOverSeveral)
+std::vector<wire::Holding> more_than_a_beat_has()
 {
     std::vector<wire::Holding> many(Told::most_holdings + 10);
     for (std::size_t i = 0; i < many.size(); ++i) {
         many[i].revision.bytes[0] = static_cast<std::uint8_t>(i);
         many[i].revision.bytes[1] = static_cast<std::uint8_t>(i >> 8U);
     }
+    return many;
+}
+
+TEST(Told, SpreadsMoreHoldingsThanABeatMayHaveOverSeveral)
+{
+    const auto many = more_than_a_beat_has();
     Told told;
     EXPECT_EQ(told.next(state(many)).holdings.size(), Told::most_holdings);
     told.answered(1, false);
     EXPECT_EQ(told.next(state(many)).holdings.size(), 10U);
+}
+
+TEST(Told, MoreHoldingsThanABeatMayHaveAreNeverToldAsAllThereAre)
+{
+    Told told;
+    const auto all = state(more_than_a_beat_has());
+    for (std::uint64_t beat = 1; beat <= Told::full_every + 1; ++beat) {
+        EXPECT_EQ(told.next(all).full, beat == 1);
+        told.answered(beat, false);
+    }
+}
+
+TEST(Told, SpreadsMoreDroppedOnesThanABeatMayHaveOverSeveral)
+{
+    Told told;
+    for (const std::uint64_t beat : {1U, 2U}) {
+        told.next(state(more_than_a_beat_has()));
+        told.answered(beat, false);
+    }
+    EXPECT_EQ(told.next(state({})).dropped.size(), Told::most_holdings);
+    told.answered(3, false);
+    EXPECT_EQ(told.next(state({})).dropped.size(), 10U);
+}
+
+TEST(Told, AFailureThatALaterAnswerOvertookChangesNothing)
+{
+    Told told;
+    told.next(state({holding(1, 1)}));
+    told.next(state({holding(1, 1)}));
+    told.answered(2, false);
+    told.failed(1);
+    EXPECT_FALSE(told.next(state({holding(1, 1)})).full);
+}
+
+TEST(Told, WhileAFullBeatIsUnansweredTheNextIsFullToo)
+{
+    Told told;
+    told.next(state({holding(1, 1)}));
+    told.answered(1, false);
+    for (std::uint64_t beat = 2; beat <= Told::full_every; ++beat) {
+        told.next(state({holding(1, 1)}));
+        told.answered(beat, false);
+    }
+    EXPECT_TRUE(told.next(state({holding(1, 1)})).full);
+    EXPECT_TRUE(told.next(state({holding(1, 1)})).full);
+}
+
+TEST(Told, NamesAgainWhatAnUnansweredBeatNamed)
+{
+    Told told;
+    told.next(state({holding(1, 1)}));
+    told.answered(1, false);
+    told.next(state({holding(1, 2), holding(2, 1)}));
+    const auto back = told.next(state({holding(1, 1)}));  // the tracker may have heard of both
+    EXPECT_EQ(back.holdings, std::vector{holding(1, 1)});
+    EXPECT_EQ(back.dropped, std::vector{revision(2)});
+}
+
+TEST(Told, CutsLongTroublesAndNamesAsManyGiversAsABeatMayHave)
+{
+    wire::Beat whole = state({holding(1, 1)});
+    whole.holdings[0].trouble = std::string(5000, 'x');
+    for (unsigned i = 0; i < 5000; ++i) {
+        PeerId from = peer(i);
+        from.bytes[1] = static_cast<std::uint8_t>(i >> 8U);
+        whole.received.push_back({from, 1});
+    }
+    const auto beat = Told{}.next(whole);
+    EXPECT_EQ(beat.holdings[0].trouble.size(), 1024U);
+    EXPECT_EQ(beat.received.size(), 4096U);
 }
 
 // A tracker as the protocol describes it.

@@ -284,6 +284,119 @@ TEST_F(HandoutTest, ManyQuickBeatsAreNotTwoBeats)
     EXPECT_EQ(of(500), before);
 }
 
+TEST_F(HandoutTest, WhoIsExchangedDoesNotComeBack)
+{
+    put(1, 43, complete());
+    put(500, fetching());
+    beat(500, {});
+    beat(500, {});
+    const auto after = of(500);
+    for (int i = 0; i < 4; ++i) beat(500, {});
+    EXPECT_EQ(of(500), after);  // the only others are those that gave nothing before
+}
+
+TEST_F(HandoutTest, KeepsSilentSourcesOfWhoGoesOnVerifying)
+{
+    put(1, 100, complete());
+    Standing growing = fetching();
+    put(500, growing);
+    const auto before = of(500);
+    for (int i = 0; i < 5; ++i) {
+        growing.bytes_have += 100;
+        put(500, growing);
+        beat(500, {});
+    }
+    EXPECT_EQ(of(500), before);
+}
+
+TEST_F(HandoutTest, DoesNotBlameWhoHasNoMoreThanTheReceiver)
+{
+    put(1, 100, fetching());
+    put(500, fetching());
+    const auto before = of(500);
+    for (int i = 0; i < 5; ++i) beat(500, {});
+    EXPECT_EQ(of(500), before);
+}
+
+TEST_F(HandoutTest, NeverExchangesASeeder)
+{
+    put(900, seeder());
+    put(1, 100, fetching());
+    put(500, fetching());
+    for (int i = 0; i < 5; ++i) beat(500, {});
+    EXPECT_TRUE(of(500).contains(peer(900)));
+}
+
+TEST_F(HandoutTest, APeerHasEightSeedersAtMostWhoeverCameFirst)
+{
+    put(1, fetching());
+    put(900, 20, seeder());
+    put(2, fetching());
+    for (const std::uint32_t number : {1U, 2U}) {
+        auto found = of(number);
+        found.erase(peer(1));
+        found.erase(peer(2));
+        EXPECT_EQ(found.size(), 8U);
+    }
+}
+
+TEST_F(HandoutTest, TwoThatNobodyCanDialDoNotMeetAlsoIfOneIsASeeder)
+{
+    Standing hidden = seeder();
+    hidden.dialable = false;
+    put(900, hidden);
+    put(1, behind_nat());
+    put(2, fetching());
+    EXPECT_THAT(of(900), ::testing::ElementsAre(peer(2)));
+}
+
+// Small limits, so that few members reach them.
+class SmallHandout : public HandoutTest {
+protected:
+    void limit(const HandoutLimits& limits) { handout = Handout{limits}; }
+};
+
+TEST_F(SmallHandout, PeersThatHaveAllTakeHalfOfASeederAndPushNobodyOut)
+{
+    limit({.at_a_seeder = 4});
+    put(900, seeder());
+    put(1, fetching());
+    put(10, 5, complete());
+    const auto before = of(900);
+    EXPECT_EQ(before.size(), 2U);
+    put(20, 3, complete());
+    EXPECT_EQ(of(900), before);
+    put(2, 3, fetching());
+    EXPECT_THAT(of(900), ::testing::IsSupersetOf({peer(1), peer(2), peer(3), peer(4)}));
+}
+
+TEST_F(SmallHandout, NobodyIsPushedBeyondTheMost)
+{
+    limit({.target = 2, .floor = 2, .most = 3, .least = 0, .rack = 0, .outside = 0, .random = 0});
+    put(1, 50, fetching());
+    for (std::uint32_t i = 1; i <= 50; ++i) EXPECT_LE(of(i).size(), 3U);
+}
+
+TEST_F(SmallHandout, ANewcomerGetsTheLeastAlsoWhereAllHaveTheMost)
+{
+    limit({.target = 2, .floor = 2, .most = 2, .least = 1, .rack = 0, .outside = 0, .random = 0});
+    put(1, 3, fetching());
+    for (std::uint32_t i = 1; i <= 3; ++i) ASSERT_EQ(of(i).size(), 2U);
+    put(4, fetching());
+    EXPECT_EQ(of(4).size(), 1U);
+}
+
+TEST_F(SmallHandout, PrefersThoseThatCanBeDialled)
+{
+    limit({.target = 5, .floor = 5, .most = 100, .least = 0, .rack = 0, .outside = 0, .random = 0});
+    put(1, 10, behind_nat());
+    put(20, 10, fetching());
+    put(500, fetching());
+    const auto found = of(500);
+    ASSERT_EQ(found.size(), 5U);
+    for (const PeerId& id : found) EXPECT_TRUE(standings.at(id).dialable);
+}
+
 // What must hold of any swarm at any time.
 class HandoutProperty : public HandoutTest, public ::testing::WithParamInterface<std::uint64_t> {
 protected:

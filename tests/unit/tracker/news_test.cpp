@@ -74,6 +74,50 @@ TEST_F(NewsTest, WhoAdmitsIsToldBeforeWhoStarts)
     for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(due[i].bytes[0] % 2, 1);
 }
 
+TEST_F(NewsTest, LaterNewsDoesNotPutOffWhatCameUpFirst)
+{
+    news.hold(peer(1), now + 3s, now);
+    news.tell(peer(1), Urgency::ordinary, now);
+    news.tell(peer(1), Urgency::urgent, now + 4ms);
+    EXPECT_EQ(news.next(), now + News::together);
+}
+
+TEST_F(NewsTest, UrgentNewsStaysUrgent)
+{
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        news.answered(peer(i), now);
+        news.hold(peer(i), now + 3s, now);
+    }
+    news.tell(peer(1), Urgency::urgent, now);
+    news.tell(peer(1), Urgency::ordinary, now);
+    EXPECT_THAT(news.release(now + 10ms), ElementsAre(peer(1)));
+}
+
+TEST_F(NewsTest, AReplyIsNeverHeldLongerThanAskedFor)
+{
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+        news.answered(peer(i), now);
+        news.hold(peer(i), now + 3s, now);
+    }
+    news.hold(peer(1), now + 20ms, now);
+    news.tell(peer(1), Urgency::ordinary, now);
+    EXPECT_THAT(news.release(now + 20ms), ElementsAre(peer(1)));
+}
+
+TEST_F(NewsTest, OneReplyOfAProcessIsHeldAtATime)
+{
+    news.hold(peer(1), now + 1s, now);
+    news.hold(peer(1), now + 3s, now);
+    EXPECT_EQ(news.waiting(), 1U);
+    EXPECT_THAT(news.release(now + 2s), IsEmpty());
+    news.answered(peer(1), now + 2s);
+    EXPECT_EQ(news.waiting(), 0U);
+    news.hold(peer(1), now + 5s, now + 2s);
+    EXPECT_THAT(news.release(now + 5s), ElementsAre(peer(1)));
+    news.tell(peer(1), Urgency::urgent, now + 5s);
+    EXPECT_EQ(news.next(), std::nullopt);  // nothing of it is held
+}
+
 TEST_F(NewsTest, WhoIsForgottenIsNotTold)
 {
     news.hold(peer(1), now + 3s, now);

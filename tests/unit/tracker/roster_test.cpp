@@ -214,9 +214,123 @@ TEST_F(RosterTest, TheFarewellOfATwinDoesNotEndTheOther)
     take(beat_of(1));
     auto copy = beat_of(1);
     copy.instance = 2;
+    copy.addresses = {"10.7.7.7"};
     copy.leaving = true;
-    take(copy);
+    EXPECT_EQ(take(copy).kind, Kind::left);
     EXPECT_NE(roster.find(peer(1)), nullptr);
+    EXPECT_EQ(roster.warning(peer(1), now), "");
+}
+
+TEST_F(RosterTest, C38_WhoseReplyIsHeldIsNotTakenForDead)
+{
+    take(beat_of(1));
+    roster.set_waits(peer(1), true, now);
+    now += 1h;
+    auto copy = beat_of(1);
+    copy.instance = 2;
+    copy.addresses = {"10.7.7.7"};
+    EXPECT_EQ(take(copy).kind, Kind::refused);
+}
+
+TEST_F(RosterTest, C38_TwoWithoutAnEndpointAreNotOneInTheOthersPlace)
+{
+    auto first = beat_of(1);
+    first.port = 0;
+    take(first);
+    auto copy = first;
+    copy.instance = 2;
+    EXPECT_EQ(take(copy).kind, Kind::refused);
+    now += 4s;
+    take(delta_of(first));
+    EXPECT_NE(roster.warning(peer(1), now), "");
+    now += 4s;  // the other has given up
+    EXPECT_EQ(roster.warning(peer(1), now), "");
+}
+
+TEST_F(RosterTest, ARestartedProcessIsNotAliveByTheReplyHeldForTheFormer)
+{
+    take(beat_of(1));
+    roster.set_waits(peer(1), true, now);
+    auto again = beat_of(1);
+    again.instance = 2;
+    EXPECT_EQ(take(again).kind, Kind::taken);
+    now += 8s;
+    EXPECT_THAT(expire(), ElementsAre(peer(1)));
+}
+
+TEST_F(RosterTest, WhatItsNeighboursMustHearOfMovesIt)
+{
+    const auto first = beat_of(1, {holding(1, HoldState::held)});
+    EXPECT_TRUE(take(first).moved);
+    EXPECT_FALSE(take(first).moved);
+    auto changed = first;
+    changed.key = numbered<MemberKey>(77);
+    EXPECT_TRUE(take(changed).moved);
+    changed.zone = "z";
+    EXPECT_TRUE(take(changed).moved);
+    changed.role = wire::Role::seeder;
+    EXPECT_TRUE(take(changed).moved);
+    changed.dialable = false;
+    EXPECT_TRUE(take(changed).moved);
+    EXPECT_FALSE(take(changed).moved);
+}
+
+TEST_F(RosterTest, AnEndpointThatItHasLeftIsFreeForAnother)
+{
+    auto beat = beat_of(1);
+    take(beat);
+    beat.addresses = {"10.8.8.8"};
+    take(beat);
+    auto other = beat_of(2);
+    other.addresses = {"10.0.0.1"};
+    EXPECT_THAT(take(other).gone, IsEmpty());
+    EXPECT_TRUE(roster.find(peer(2))->dialable);
+}
+
+TEST_F(RosterTest, WhoHasNotGotTheEndpointDoesNotTakeItAwayByLeaving)
+{
+    auto one = beat_of(1);
+    auto two = beat_of(2);
+    one.addresses = two.addresses = {"10.0.0.7"};
+    take(one);
+    take(two);
+    take(one);  // it lost the endpoint before: not believed
+    one.leaving = true;
+    take(one);
+    auto three = beat_of(3);
+    three.addresses = {"10.0.0.7"};
+    EXPECT_THAT(take(three).gone, ElementsAre(peer(2)));
+}
+
+TEST_F(RosterTest, WhatIsDroppedIsTouched)
+{
+    const auto first = beat_of(1, {holding(1, HoldState::held)});
+    take(first);
+    auto delta = delta_of(first);
+    delta.dropped = {revision(1), revision(2)};
+    const auto taken = take(delta);
+    ASSERT_EQ(taken.touched.size(), 1U);
+    EXPECT_EQ(taken.touched[0].revision, revision(1));
+}
+
+TEST_F(RosterTest, LongTroublesAreCutAndManyAddressesAreNotUsed)
+{
+    auto beat = beat_of(1, {holding(1, HoldState::fetching, std::string(4096, 'x'))});
+    for (int i = 2; i < 10; ++i) beat.addresses.push_back("10.0.0." + std::to_string(i));
+    take(beat);
+    EXPECT_EQ(roster.find(peer(1), revision(1))->trouble.size(), 1024U);
+    EXPECT_EQ(roster.find(peer(1))->endpoints.size(), 4U);
+}
+
+TEST_F(RosterTest, WhoComesAndGoesTakesNoRoom)
+{
+    Roster small{3s, {.members = 2, .holdings = 3}};
+    for (int i = 0; i < 10; ++i) {
+        auto beat = beat_of(1, {holding(1, HoldState::held), holding(2, HoldState::held)});
+        EXPECT_EQ(small.take(beat, "", {}, now).kind, Kind::taken) << i;
+        beat.leaving = true;
+        small.take(beat, "", {}, now);
+    }
 }
 
 TEST_F(RosterTest, DialsWhereTheBeatCameFromWhenNoAddressIsTold)

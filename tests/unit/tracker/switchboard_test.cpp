@@ -178,6 +178,112 @@ TEST_F(SwitchboardTest, AnOvertakenBeatIsAnsweredAtOnceAndTheLaterOneGoesOnBeing
     EXPECT_THAT(told(), Contains(::testing::Key(peer(1))));
 }
 
+TEST_F(SwitchboardTest, WhoseReplyWasLetGoAndWhoBeatsNoMoreIsGone)
+{
+    wait(beat_of(1));
+    told();
+    now += 1s;
+    wait(delta_of(beat_of(1)));
+    now += 3s;
+    EXPECT_THAT(board.release(now), ElementsAre(peer(1)));
+    now += 8s;
+    EXPECT_THAT(board.expire(now), ElementsAre(peer(1)));
+}
+
+TEST_F(SwitchboardTest, ASeederThatCannotServeYetIsNobodysNeighbour)
+{
+    beat(seeder_beat(900, {holding(1, HoldState::wanted)}));
+    EXPECT_THAT(beat(beat_of(1, {holding(1, HoldState::wanted)})).swarms.at(0).neighbours, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, OnlySeedersHearWishes)
+{
+    beat(beat_of(1, {holding(1, HoldState::wanted)}));
+    EXPECT_THAT(beat(beat_of(2)).wishes, IsEmpty());
+    EXPECT_THAT(beat(seeder_beat(900)).wishes, SizeIs(1));
+}
+
+TEST_F(SwitchboardTest, ARevisionThatASeederTriesAnewIsNotWithdrawn)
+{
+    beat(beat_of(1, {holding(1, HoldState::fetching)}));
+    auto seeder = seeder_beat(900, {holding(1, HoldState::withdrawn, "flipped")});
+    beat(seeder);
+    EXPECT_EQ(beat(delta_of(beat_of(1))).swarms.at(0).withdrawn, "flipped");
+    beat(seeder = delta_of(seeder, {holding(1, HoldState::wanted, "reading")}));
+    EXPECT_EQ(beat(delta_of(delta_of(beat_of(1)))).swarms.at(0).withdrawn, "");
+}
+
+// Nobody can dial these, so that they have no neighbours whose changes would be news.
+TEST_F(SwitchboardTest, AlsoThoseWithoutNeighboursHearOfAWithdrawalAndOfTheLastThatIsComplete)
+{
+    const auto hidden = [](wire::Beat beat) {
+        beat.dialable = false;
+        return beat;
+    };
+    auto lacking = hidden(beat_of(1, {holding(1, HoldState::fetching)}));
+    auto lingering = hidden(beat_of(2, {holding(1, HoldState::held)}));
+    auto seeder = hidden(seeder_beat(900, {holding(1, HoldState::held)}));
+    for (const auto& one : {lacking, lingering, seeder}) EXPECT_THAT(beat(one).swarms.at(0).neighbours, IsEmpty());
+    wait(lacking = delta_of(lacking));
+    wait(lingering = delta_of(lingering));
+    EXPECT_THAT(told(), IsEmpty());
+    beat(seeder = delta_of(seeder, {holding(1, HoldState::withdrawn, "flipped")}));
+    EXPECT_EQ(told().at(peer(1)).swarms.at(0).withdrawn, "flipped");
+    wait(lingering = delta_of(lingering));
+    told();
+    wait(lingering = delta_of(lingering));
+    beat(delta_of(lacking, {holding(1, HoldState::held)}));
+    EXPECT_EQ(told().at(peer(2)).swarms.at(0).wanting, 0U);
+}
+
+TEST_F(SwitchboardTest, WhoIsOnlyToBeAdmittedHasNoEndpointAndNearnessNeedsANameOfTheRack)
+{
+    auto first = beat_of(1, {holding(1, HoldState::fetching)});
+    first.zone = "z";
+    auto second = beat_of(2, {holding(1, HoldState::fetching)});
+    second.zone = "z";
+    beat(first);
+    const auto neighbour = beat(second).swarms.at(0).neighbours.at(0);
+    EXPECT_TRUE(neighbour.dial);
+    EXPECT_EQ(neighbour.nearness, wire::Nearness::zone);
+    const auto other = beat(delta_of(first)).swarms.at(0).neighbours.at(0);
+    EXPECT_FALSE(other.dial);
+    EXPECT_THAT(other.endpoints, IsEmpty());
+}
+
+TEST_F(SwitchboardTest, OfManyHoldingsThoseInWhichNothingMovesAreLeftOut)
+{
+    std::vector<wire::Holding> many;
+    for (std::uint32_t i = 0; i < 100; ++i) many.push_back(holding(i, HoldState::held));
+    beat(beat_of(1, {holding(7, HoldState::fetching)}));
+    const auto swarms = beat(seeder_beat(900, many)).swarms;
+    ASSERT_THAT(swarms, SizeIs(1));
+    EXPECT_EQ(swarms[0].revision, revision(7));
+}
+
+TEST_F(SwitchboardTest, StockClientsDoNotExceedWhatAReplyMayName)
+{
+    std::vector<Stranger> strangers;
+    for (std::uint32_t i = 0; i < 300; ++i) strangers.push_back({peer(1000 + i), "10.1.1.1:5000", false});
+    board.set_strangers(revision(1), "llama", strangers, now);
+    EXPECT_LE(beat(beat_of(1, {holding(1, HoldState::fetching)})).swarms.at(0).neighbours.size(), 256U);
+}
+
+TEST_F(SwitchboardTest, TheJournalTellsWhatHappenedOnce)
+{
+    const auto first = beat_of(1, {holding(1, HoldState::fetching)});
+    beat(first);
+    const auto second = delta_of(first, {holding(1, HoldState::held)});
+    beat(second);
+    beat(delta_of(second, {holding(1, HoldState::held)}));
+    auto seeder = seeder_beat(900, {holding(1, HoldState::withdrawn, "flipped")});
+    beat(seeder);
+    beat(delta_of(seeder, {holding(1, HoldState::withdrawn, "flipped")}));
+    std::vector<std::string> told;
+    for (const Happening& one : board.journal().happenings()) told.push_back(one.what);
+    EXPECT_THAT(told, ElementsAre("joined", "fetched", "joined", "withdrawn"));
+}
+
 TEST_F(SwitchboardTest, AnAddressThatChangesReachesTheNeighbours)
 {
     beat(beat_of(1, {holding(1, HoldState::fetching)}));
