@@ -62,6 +62,7 @@ public:
     std::vector<std::pair<net::Respond, bool>> held;
     std::map<std::string, net::Response> pages;
     std::size_t asked = 0;
+    std::size_t refused = 0;
     int status = 200;
     int alias_status = 200;
     bool crosses = false;  // answers a newer beat before the one that is held
@@ -70,7 +71,10 @@ private:
     std::unique_ptr<net::HttpServer> listen(const std::string& endpoint, const int& answer)
     {
         auto server = net::HttpServer::listen(loop_, endpoint, [this, &answer](const net::Request& request, net::Respond respond) {
-            if (answer != 200 && request.method == "POST") return respond({.status = answer});
+            if (answer != 200 && request.method == "POST") {
+                ++refused;
+                return respond({.status = answer});
+            }
             take(request, std::move(respond));
         });
         EXPECT_TRUE(server) << server.error().text();
@@ -137,10 +141,12 @@ protected:
         one.bytes_have = bytes;
         state.insert_or_assign(one.revision, one);
     }
+    std::function<Result<void>(const std::string&)> accept = [](const std::string&) -> Result<void> { return success(); };
+
     Result<std::string> get(const std::string& target, Duration deadline = std::chrono::seconds{10}, std::size_t limit = 1000)
     {
         std::optional<Result<std::string>> answer;
-        client->get(target, limit, deadline, [&](Result<std::string> got) { answer = std::move(got); });
+        client->get(target, limit, deadline, accept, [&](Result<std::string> got) { answer = std::move(got); });
         EXPECT_TRUE(net::test::run_until(loop, [&] { return answer.has_value(); }));
         return answer ? *answer : Result<std::string>{failure(Errc::internal, "no end")};
     }

@@ -87,6 +87,42 @@ TEST_F(ClientTest, AsksAgainUntilTheDeadline)
     EXPECT_EQ(page.value(), "now");
 }
 
+TEST_F(ClientTest, AsksTheNextTrackerWhereABodyIsNoAnswer)
+{
+    Tracker garbage{loop};
+    Tracker good{loop};
+    garbage.pages["/x"] = {.body = "nope"};
+    good.pages["/x"] = {.body = "right"};
+    for (const Errc fault : {Errc::integrity, Errc::malformed}) {
+        accept = [fault](const std::string& body) -> Result<void> {
+            if (body == "right") return success();
+            return failure(fault, "not what was asked for");
+        };
+        client = std::make_unique<Client>(loop, std::vector{garbage.url(), good.url()}, *this);
+        const auto page = get("/x");
+        ASSERT_TRUE(page) << page.error().text();
+        EXPECT_EQ(page.value(), "right");
+    }
+    EXPECT_EQ(garbage.asked, 2);
+}
+
+TEST_F(ClientTest, SaysWhatIsWrongWithTheBodyWhenNobodyHasABetterOne_AndAsksAgainWhatMayMend)
+{
+    Tracker garbage{loop};
+    garbage.pages["/x"] = {.body = "nope"};
+    client = std::make_unique<Client>(loop, std::vector{garbage.url()}, *this);
+    accept = [](const std::string&) -> Result<void> { return failure(Errc::integrity, "another digest"); };
+    const auto wrong = get("/x");
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().code, Errc::integrity);
+    accept = [](const std::string&) -> Result<void> { return failure(Errc::malformed, "names nothing"); };
+    const auto mends = get("/x", 700ms);
+    ASSERT_FALSE(mends);
+    EXPECT_EQ(mends.error().code, Errc::timed_out);
+    EXPECT_THAT(mends.error().text(), HasSubstr("names nothing"));
+    EXPECT_GT(garbage.asked, 2);
+}
+
 TEST_F(ClientTest, GivesUpOnRepliesAboveTheLimitInTime)
 {
     Tracker tracker{loop};
