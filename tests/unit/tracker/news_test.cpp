@@ -61,6 +61,8 @@ TEST_F(NewsTest, C40_OrdinaryNewsIsPacedByHowManyWaitAndUrgentIsNot)
     news.tell(peer(2), Urgency::urgent, now);
     EXPECT_THAT(news.release(now + 10ms), ElementsAre(peer(2)));
     EXPECT_THAT(news.release(now + 250ms), ElementsAre(peer(1)));
+    news.tell(peer(1), Urgency::urgent, now + 250ms);  // of it nothing is held
+    EXPECT_EQ(news.waiting(), 998U);
 }
 
 TEST_F(NewsTest, WhoAdmitsIsToldBeforeWhoStarts)
