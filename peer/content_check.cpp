@@ -79,21 +79,21 @@ Result<std::vector<Fault>> check_content(const Site& site, const RevisionData& d
 {
     auto cache = std::make_shared<PageCacheWindow>(true);
     std::vector<Fault> faults;
-    std::vector<FilePlace> places;
     std::vector<bool> pieces(data.layout->pieces());
     const std::vector<bool> alone = stands_alone(data);
     for (std::uint32_t i = 0; i < data.manifest.files.size() && !cancelled; ++i) {
         const model::File& file = data.manifest.files[i];
-        places.push_back({site.final(file.path), {}, false});
         if (!which[i]) continue;
-        auto fault = fault_of_size(places.back().path, file, FileIndex{i});
+        const Path path = site.final(file.path);
+        auto fault = fault_of_size(path, file, FileIndex{i});
         const auto [first, last] = data.layout->pieces_of(FileIndex{i});
         if (!fault && alone[i]) std::fill(pieces.begin() + first, pieces.begin() + last, true);
-        if (!fault && !alone[i]) fault = fault_of_small(places.back().path, file, FileIndex{i}, cancelled);
+        if (!fault && !alone[i]) fault = fault_of_small(path, file, FileIndex{i}, cancelled);
         if (fault) faults.push_back(std::move(*fault));
     }
     if (cancelled) return failure(Errc::interrupted, "checking was interrupted: " + site.directory.string());
-    FileStorage storage{data.layout, std::move(places), [] { return Result<void>{success()}; }, cache};
+    const Places places = [&](FileIndex file) { return FilePlace{site.final(data.manifest.files[file.value].path), {}, false}; };
+    FileStorage storage{data.layout, places, [] { return Result<void>{success()}; }, cache};
     BOOST_OUTCOME_TRY(check_pieces_of(data, pieces, storage, faults, cancelled));
     std::stable_sort(faults.begin(), faults.end(), [](const Fault& a, const Fault& b) { return std::pair{a.file, a.offset} < std::pair{b.file, b.offset}; });
     return faults;

@@ -4,17 +4,19 @@
 
 namespace shoal::peer {
 
-FileStorage::FileStorage(std::shared_ptr<const model::Layout> layout, std::vector<FilePlace> places, std::function<Result<void>()> before_write,
-    std::shared_ptr<PageCacheWindow> cache)
+FileStorage::FileStorage(
+    std::shared_ptr<const model::Layout> layout, Places places, std::function<Result<void>()> before_write, std::shared_ptr<PageCacheWindow> cache)
     : layout_{std::move(layout)}, places_{std::move(places)}, before_write_{std::move(before_write)}, cache_{std::move(cache)}
 {}
 
 Result<void> FileStorage::read(PieceIndex piece, std::uint32_t offset, MutableBytes out)
 {
-    for (const model::Extent& extent : layout_->extents(piece, offset, static_cast<std::uint32_t>(out.size()))) {
-        BOOST_OUTCOME_TRY(file, open(extent.file, Mode::read));
+    const std::vector<model::Extent> extents = layout_->extents(piece, offset, static_cast<std::uint32_t>(out.size()));
+    for (const model::Extent& extent : extents) {
+        const FilePlace place = places_(extent.file);
+        BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::read));
         const auto length = static_cast<std::size_t>(extent.length);
-        BOOST_OUTCOME_TRY(files::read_exactly(*file, places_[extent.file.value].path, extent.offset, out.first(length)));
+        BOOST_OUTCOME_TRY(files::read_exactly(*file, place.path, extent.offset, out.first(length)));
         cache_->touched(file, extent.offset, extent.length, false);
         out = out.subspan(length);
     }
@@ -23,12 +25,14 @@ Result<void> FileStorage::read(PieceIndex piece, std::uint32_t offset, MutableBy
 
 Result<void> FileStorage::write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes)
 {
-    for (const model::Extent& extent : layout_->extents(piece, offset, static_cast<std::uint32_t>(bytes.size()))) {
+    const std::vector<model::Extent> extents = layout_->extents(piece, offset, static_cast<std::uint32_t>(bytes.size()));
+    for (const model::Extent& extent : extents) {
         const auto length = static_cast<std::size_t>(extent.length);
-        if (places_[extent.file.value].writable) {
+        const FilePlace place = places_(extent.file);
+        if (place.writable) {
             BOOST_OUTCOME_TRY(before_write_());
-            BOOST_OUTCOME_TRY(file, open(extent.file, Mode::write));
-            BOOST_OUTCOME_TRY(files::write_all(*file, places_[extent.file.value].path, extent.offset, bytes.first(length)));
+            BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::write));
+            BOOST_OUTCOME_TRY(files::write_all(*file, place.path, extent.offset, bytes.first(length)));
             cache_->touched(file, extent.offset, extent.length, true);
         }
         bytes = bytes.subspan(length);
@@ -36,7 +40,14 @@ Result<void> FileStorage::write(PieceIndex piece, std::uint32_t offset, ConstByt
     return success();
 }
 
-Result<std::shared_ptr<const files::File>> FileStorage::open(FileIndex file, Mode mode)
+// A small file that lies whole among others is touched once: kept open it would only push out those that are not, and threads would wait for each other.
+FileStorage::Opened FileStorage::open(const std::vector<model::Extent>& extents, const model::Extent& extent, const FilePlace& place, Mode mode)
+{
+    const bool whole = extent.offset == 0 && extent.file != extents.back().file;
+    return whole ? open_anew(place, mode) : open_and_keep(extent.file, place, mode);
+}
+
+FileStorage::Opened FileStorage::open_and_keep(FileIndex file, const FilePlace& place, Mode mode)
 {
     const std::lock_guard lock{mutex_};
     if (const auto found = open_.find(file.value); found != open_.end()) {
@@ -46,12 +57,11 @@ Result<std::shared_ptr<const files::File>> FileStorage::open(FileIndex file, Mod
         }
         forget(file.value);  // it was opened for reading only
     }
-    BOOST_OUTCOME_TRY(opened, open_anew(places_[file.value], mode));
-    auto shared = std::make_shared<const files::File>(std::move(opened));
+    BOOST_OUTCOME_TRY(opened, open_anew(place, mode));
     if (open_.size() >= most_open) forget(ages_.back());
     ages_.push_front(file.value);
-    open_.emplace(file.value, Open{shared, mode, ages_.begin()});
-    return shared;
+    open_.emplace(file.value, Open{opened, mode, ages_.begin()});
+    return std::move(opened);
 }
 
 void FileStorage::forget(std::uint32_t file)
@@ -61,12 +71,12 @@ void FileStorage::forget(std::uint32_t file)
     open_.erase(found);
 }
 
-Result<files::File> FileStorage::open_anew(const FilePlace& place, Mode mode)
+FileStorage::Opened FileStorage::open_anew(const FilePlace& place, Mode mode)
 {
-    if (mode == Mode::write) return files::open_write(place.path, files::Create::if_missing);
-    auto file = files::open_read(place.path);
-    if (!file && file.error().code == Errc::not_found && !place.later.empty()) return files::open_read(place.later);
-    return file;
+    auto file = mode == Mode::write ? files::open_write(place.path, files::Create::if_missing) : files::open_read(place.path);
+    if (!file && mode == Mode::read && file.error().code == Errc::not_found && !place.later.empty()) file = files::open_read(place.later);
+    if (!file) return failure(file.error());
+    return std::make_shared<const files::File>(std::move(file).value());
 }
 
 }  // namespace shoal::peer

@@ -22,11 +22,13 @@ struct FilePlace {
     bool writable = false;  // bytes for a file that is not are dropped: it holds them already
 };
 
+// Asked for each file that is touched, and not written down for a hundred thousand. Any thread.
+using Places = std::function<FilePlace(FileIndex file)>;
+
 class FileStorage final : public swarm::PieceStorage {
 public:
     // `before_write`: leave to write (the claim is still ours), asked each time; its error is the write's.
-    FileStorage(std::shared_ptr<const model::Layout> layout, std::vector<FilePlace> places, std::function<Result<void>()> before_write,
-        std::shared_ptr<PageCacheWindow> cache);
+    FileStorage(std::shared_ptr<const model::Layout> layout, Places places, std::function<Result<void>()> before_write, std::shared_ptr<PageCacheWindow> cache);
 
     Result<void> read(PieceIndex piece, std::uint32_t offset, MutableBytes out) override;
     Result<void> write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes) override;
@@ -38,13 +40,15 @@ private:
         Mode mode = Mode::read;
         std::list<std::uint32_t>::iterator age;
     };
-    Result<std::shared_ptr<const files::File>> open(FileIndex file, Mode mode);
-    static Result<files::File> open_anew(const FilePlace& place, Mode mode);
+    using Opened = Result<std::shared_ptr<const files::File>>;
+    Opened open(const std::vector<model::Extent>& extents, const model::Extent& extent, const FilePlace& place, Mode mode);
+    Opened open_and_keep(FileIndex file, const FilePlace& place, Mode mode);
+    static Opened open_anew(const FilePlace& place, Mode mode);
     void forget(std::uint32_t file);
 
     static constexpr std::size_t most_open = 128;
     std::shared_ptr<const model::Layout> layout_;
-    std::vector<FilePlace> places_;
+    Places places_;
     std::function<Result<void>()> before_write_;
     std::shared_ptr<PageCacheWindow> cache_;
     std::mutex mutex_;

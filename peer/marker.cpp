@@ -163,8 +163,6 @@ Result<Marker> read_marker(const Json& root)
 
 std::string encode(const Marker& marker)
 {
-    Json files = Json::array();
-    for (const MarkedFile& file : marker.files) files.push_back({{"path", file.path}, {"size", file.size}, {"mtime_ns", file.mtime_ns}, {"inode", file.inode}});
     nlohmann::ordered_json root;
     root["schema"] = schema;
     root["model"] = marker.model;
@@ -176,7 +174,8 @@ std::string encode(const Marker& marker)
     root["bytes"] = marker.bytes;
     root["time"] = marker.time;
     root["by"] = marker.by;
-    root["files"] = std::move(files);
+    nlohmann::ordered_json& files = root["files"] = nlohmann::ordered_json::array();
+    for (const MarkedFile& file : marker.files) files.push_back({{"inode", file.inode}, {"mtime_ns", file.mtime_ns}, {"path", file.path}, {"size", file.size}});
     root["manifest"] = marker.manifest;
     root["layers"] = to_hex(reinterpret_cast<const std::uint8_t*>(marker.layers.data()), marker.layers.size());
     return root.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

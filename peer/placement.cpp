@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace shoal::peer {
@@ -55,13 +54,14 @@ Result<MarkedFile> mark(const Path& path, const model::File& file)
 Result<void> fill_marker(Placement& placement)
 {
     Marker& marker = placement.marker;
+    const Path data = placement.site.data(marker.revision);
     marker.files.clear();
     marker.bytes = 0;
     for (std::uint32_t i = 0; i < placement.manifest.files.size(); ++i) {
         const model::File& file = placement.manifest.files[i];
         const bool kept = placement.plan.kept[i];
         if (!kept && !placement.plan.wanted[i]) continue;
-        BOOST_OUTCOME_TRY(marked, mark(kept ? placement.site.final(file.path) : placement.site.staged(marker.revision, FileIndex{i}), file));
+        BOOST_OUTCOME_TRY(marked, mark(kept ? placement.site.final(file.path) : data / Site::staged_name(FileIndex{i}), file));
         marker.bytes += marked.size;
         marker.files.push_back(std::move(marked));
     }
@@ -87,8 +87,8 @@ Result<void> remove_surplus(const Placement& placement)
 
 Result<void> move_one(const Path& from, const Path& to)
 {
-    struct stat facts {};
-    if (::lstat(to.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) (void)::rmdir(to.c_str());  // an empty one may stand there
+    auto moved = files::rename(from, to);
+    if (moved || ::rmdir(to.c_str()) != 0) return moved;  // an empty directory may stand there
     return files::rename(from, to);
 }
 
@@ -96,21 +96,28 @@ Result<void> move_one(const Path& from, const Path& to)
 std::set<Path> directories_of(const Placement& placement, const std::vector<FileIndex>& moving)
 {
     std::set<Path> directories{placement.site.directory};
-    for (const FileIndex index : moving)
-        for (Path above = Path{placement.manifest.files[index.value].path}.parent_path(); !above.empty(); above = above.parent_path())
+    std::string_view before;
+    for (const FileIndex index : moving) {
+        const std::string_view path = placement.manifest.files[index.value].path;
+        const std::string_view parent = path.substr(0, path.find('/') == std::string_view::npos ? 0 : path.rfind('/'));
+        if (parent == before) continue;  // they are sorted
+        before = parent;
+        for (Path above{parent}; !above.empty(); above = above.parent_path())
             if (!directories.insert(placement.site.final(above.string())).second) break;
+    }
     return directories;
 }
 
 Result<void> move_files(const Placement& placement, const std::vector<FileIndex>& moving)
 {
+    const Path data = placement.site.data(placement.marker.revision);
     const std::set<Path> directories = directories_of(placement, moving);
     for (const Path& directory : directories) {
         BOOST_OUTCOME_TRY(files::make_directories(directory));
     }
     for (const FileIndex index : moving) {
         BOOST_OUTCOME_TRY(placement.claim.guard());
-        BOOST_OUTCOME_TRY(move_one(placement.site.staged(placement.marker.revision, index), placement.site.final(placement.manifest.files[index.value].path)));
+        BOOST_OUTCOME_TRY(move_one(data / Site::staged_name(index), placement.site.final(placement.manifest.files[index.value].path)));
         if (placement.step) {
             BOOST_OUTCOME_TRY(placement.step("file"));
         }

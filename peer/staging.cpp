@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
@@ -52,6 +53,26 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> data_ranges(const Path& pat
     }
 }
 
+struct StagedFile {
+    FileIndex file;
+    Path path;
+};
+
+// What is there of what will be staged, by one look at the directory: a model may have a hundred thousand files, and mostly none is there.
+std::vector<StagedFile> staged_before(const Path& data, const FetchPlan& plan)
+{
+    std::vector<StagedFile> there;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at{data, error}, end; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        FileIndex file;
+        std::from_chars(name.data() + 1, name.data() + name.size(), file.value);
+        if (name != Site::staged_name(file)) continue;
+        if (std::binary_search(plan.staged.begin(), plan.staged.end(), file)) there.push_back({file, at->path()});
+    }
+    return there;
+}
+
 Result<void> tidy(const Site& site, const Path& data)
 {
     std::error_code error;
@@ -91,12 +112,13 @@ Result<FreeSpace> free_space(const Path& where)
 Space space_needed(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan)
 {
     Space need;
-    for (const FileIndex file : plan.staged) {
+    need.inodes = plan.staged.size();
+    for (const FileIndex file : plan.staged) need.bytes += whole_blocks(manifest.files[file.value].size);
+    for (const StagedFile& staged : staged_before(site.data(revision), plan)) {
         struct stat facts {};
-        const bool there = ::stat(site.staged(revision, file).c_str(), &facts) == 0;
-        const std::uint64_t size = whole_blocks(manifest.files[file.value].size);
-        need.bytes += size - std::min<std::uint64_t>(size, there ? static_cast<std::uint64_t>(facts.st_blocks) * 512 : 0);
-        if (!there) ++need.inodes;
+        if (::stat(staged.path.c_str(), &facts) != 0) continue;
+        need.bytes -= std::min<std::uint64_t>(whole_blocks(manifest.files[staged.file.value].size), static_cast<std::uint64_t>(facts.st_blocks) * 512);
+        --need.inodes;
     }
     return need;
 }
@@ -106,14 +128,20 @@ Result<void> prepare(const Site& site, const RevisionId& revision, const model::
     const Path data = site.data(revision);
     BOOST_OUTCOME_TRY(tidy(site, data));
     BOOST_OUTCOME_TRY(files::make_directories(data));
-    for (const FileIndex index : plan.staged) {
-        const std::uint64_t size = manifest.files[index.value].size;
-        const Path path = site.staged(revision, index);
-        struct stat facts {};
-        const bool too_long = ::stat(path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > size;
-        if (size < small && !too_long) continue;
+    const auto size_it = [&](FileIndex index, const Path& path) -> Result<void> {
         BOOST_OUTCOME_TRY(file, files::open_write(path, files::Create::if_missing));
-        BOOST_OUTCOME_TRY(set_size(file, path, size));
+        return set_size(file, path, manifest.files[index.value].size);
+    };
+    for (const StagedFile& staged : staged_before(data, plan)) {
+        struct stat facts {};
+        const bool too_long = ::stat(staged.path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > manifest.files[staged.file.value].size;
+        if (too_long) {
+            BOOST_OUTCOME_TRY(size_it(staged.file, staged.path));
+        }
+    }
+    for (const FileIndex index : plan.staged) {
+        if (manifest.files[index.value].size < small) continue;
+        BOOST_OUTCOME_TRY(size_it(index, site.staged(revision, index)));
     }
     return success();
 }
@@ -121,7 +149,7 @@ Result<void> prepare(const Site& site, const RevisionId& revision, const model::
 std::vector<bool> maybe_written(const Site& site, const RevisionId& revision, const model::Layout& layout, const FetchPlan& plan)
 {
     std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> ranges;
-    for (const FileIndex file : plan.staged) ranges[file.value] = data_ranges(site.staged(revision, file));
+    for (const StagedFile& staged : staged_before(site.data(revision), plan)) ranges[staged.file.value] = data_ranges(staged.path);
     const auto overlaps = [&](const model::Extent& extent) {
         const auto found = ranges.find(extent.file.value);
         if (found == ranges.end()) return false;

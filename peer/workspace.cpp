@@ -58,36 +58,31 @@ Result<void> check_room(const Errand& errand, const FetchPlan& plan)
     return check_space(need, there, errand.site.directory);
 }
 
-std::vector<FilePlace> places_of(const Errand& errand, const FetchPlan& plan)
+Places places_of(const Errand& errand, const FetchPlan& plan)
 {
-    std::vector<FilePlace> places;
-    for (std::uint32_t i = 0; i < errand.data->manifest.files.size(); ++i) {
-        const Path final = errand.site.final(errand.data->manifest.files[i].path);
-        if (plan.kept[i])
-            places.push_back({final, {}, false});
-        else
-            places.push_back({errand.site.staged(errand.data->revision, FileIndex{i}), final, true});
-    }
-    return places;
+    return [site = errand.site, data = errand.data, staged = errand.site.data(errand.data->revision), kept = plan.kept](FileIndex file) {
+        Path final = site.final(data->manifest.files[file.value].path);
+        if (kept[file.value]) return FilePlace{std::move(final), {}, false};
+        return FilePlace{staged / Site::staged_name(file), std::move(final), true};
+    };
 }
 
 // Files at the destination that are not what the revision wants there, and may yet hold some of its pieces.
 Result<void> reuse_pieces(const Errand& errand, Workspace& workspace)
 {
     const model::Layout& layout = *errand.data->layout;
-    std::vector<FilePlace> places;
+    if (workspace.facts.present.empty()) return success();
+    const auto& files = errand.data->manifest.files;
     std::vector<bool> source;
-    for (const model::File& file : errand.data->manifest.files) {
-        places.push_back({errand.site.final(file.path), {}, false});
-        source.push_back(workspace.facts.present.contains(file.path));
-    }
+    for (const model::File& file : files) source.push_back(workspace.facts.present.contains(file.path));
     std::vector<bool> which(layout.pieces());
     for (std::uint32_t piece = 0; piece < layout.pieces(); ++piece) {
         if (!workspace.plan.needed[piece] || workspace.have[piece]) continue;
         const auto extents = layout.extents(PieceIndex{piece}, 0, layout.place(PieceIndex{piece}).length);
         which[piece] = std::all_of(extents.begin(), extents.end(), [&](const model::Extent& extent) { return source[extent.file.value]; });
     }
-    FileStorage old{errand.data->layout, std::move(places), [] { return Result<void>{success()}; }, workspace.cache};
+    const Places places = [&](FileIndex file) { return FilePlace{errand.site.final(files[file.value].path), {}, false}; };
+    FileStorage old{errand.data->layout, places, [] { return Result<void>{success()}; }, workspace.cache};
     const auto copy = [&](PieceIndex piece, ConstBytes bytes) { return workspace.storage->write(piece, 0, bytes); };
     BOOST_OUTCOME_TRY(check, check_pieces(layout, *errand.data->layers, old, which, *errand.cancelled, copy));
     for (std::uint32_t piece = 0; piece < layout.pieces(); ++piece) workspace.have[piece] = workspace.have[piece] || check.good[piece];

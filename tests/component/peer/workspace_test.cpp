@@ -349,7 +349,11 @@ TEST_F(WorkspaceFiles, AWriteNeedsTheClaim)
     Errand all = errand(model);
     const auto workspace = prepare_workspace(all).value();
     auto refused = std::make_shared<FileStorage>(
-        model.data->layout, std::vector<FilePlace>(4, {top / "x", {}, true}), [] { return Result<void>{failure(Errc::changed, "lost")}; }, workspace.cache);
+        model.data->layout,
+        [&](FileIndex) {
+            return FilePlace{top / "x", {}, true};
+        },
+        [] { return Result<void>{failure(Errc::changed, "lost")}; }, workspace.cache);
     EXPECT_EQ(refused->write(PieceIndex{0}, 0, as_bytes(model.piece(0))).error().code, Errc::changed);
     EXPECT_FALSE(std::filesystem::exists(top / "x"));
 }
@@ -361,7 +365,10 @@ TEST_F(WorkspaceFiles, ReadersFollowAFileToItsFinalPlace)
     auto workspace = prepare_workspace(all).value();
     transfer(model, workspace);
     auto late = std::make_shared<FileStorage>(
-        model.data->layout, std::vector<FilePlace>(4, {site.staged(model.data->revision, FileIndex{3}), site.final("weights.bin"), true}),
+        model.data->layout,
+        [&](FileIndex) {
+            return FilePlace{site.staged(model.data->revision, FileIndex{3}), site.final("weights.bin"), true};
+        },
         [] { return Result<void>{success()}; }, workspace.cache);
     ASSERT_TRUE(put(all, workspace));
     const std::uint32_t last = model.data->layout->pieces() - 1;

@@ -38,7 +38,7 @@ protected:
     // The file's bytes are at `path`.
     [[nodiscard]] FileStorage storage_at(FilePlace place)
     {
-        return {one_file(), {std::move(place)},
+        return {one_file(), [place = std::move(place)](FileIndex) { return place; },
             [this]() -> Result<void> {
                 ++asked;
                 return leave;
