@@ -4,7 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 namespace shoal::peer {
 namespace {
@@ -18,7 +21,7 @@ Error not_found_of(Error error, const std::string& what)
 {
     if (error.code == Errc::not_found)
         error = {Errc::not_found, "no such " + what + ": " + error.message, "check the name, or publish it with shoal-seeder publish"};
-    else
+    else if (error.code != Errc::integrity)
         error.message = "cannot get " + what + ": " + error.message;
     return error;
 }
@@ -26,6 +29,17 @@ Error not_found_of(Error error, const std::string& what)
 std::string path_of(const RevisionId& revision, const char* part)
 {
     return "/api/v1/revisions/" + to_hex(revision) + "/" + part;
+}
+
+void get_layers(
+    control::Client& trackers, const std::shared_ptr<std::optional<RevisionData>>& data, Duration left, const std::function<void(Result<RevisionData>)>& done)
+{
+    const auto accept = [data](const std::string& layers) { return prove_layers(**data, layers, from_tracker); };
+    trackers.get(path_of((*data)->revision, "layers"), max_layer_bytes, std::max<Duration>(left, std::chrono::seconds{1}), accept,
+        [data, done](const Result<std::string>& layers) {
+            if (!layers) return done(failure(not_found_of(layers.error(), "piece layers of " + to_string((*data)->revision))));
+            done(std::move(**data));
+        });
 }
 
 }  // namespace
@@ -42,7 +56,11 @@ Result<RevisionId> decode_tag_reply(std::string_view body)
 void resolve_tag(control::Client& trackers, const std::string& model, const std::string& tag, Duration within, std::function<void(Result<RevisionId>)> done)
 {
     const std::string target = "/api/v1/models/" + net::percent_encode(model) + "/tags/" + net::percent_encode(tag);
-    trackers.get(target, max_tag_reply, within, [model, tag, done = std::move(done)](Result<std::string> body) {
+    const auto accept = [](const std::string& body) -> Result<void> {
+        BOOST_OUTCOME_TRYV(decode_tag_reply(body));
+        return success();
+    };
+    trackers.get(target, max_tag_reply, within, accept, [model, tag, done = std::move(done)](Result<std::string> body) {
         if (body) return done(decode_tag_reply(body.value()));
         done(failure(not_found_of(body.error(), "tag " + tag + " of model " + model)));
     });
@@ -51,24 +69,19 @@ void resolve_tag(control::Client& trackers, const std::string& model, const std:
 void get_revision(
     control::Client& trackers, const std::string& model, const RevisionId& revision, Duration within, std::function<void(Result<RevisionData>)> done)
 {
+    const auto data = std::make_shared<std::optional<RevisionData>>();
+    const auto accept = [data, model, revision](const std::string& body) -> Result<void> {
+        BOOST_OUTCOME_TRY(proven, prove_manifest(revision, model, body, from_tracker));
+        data->emplace(std::move(proven));
+        return success();
+    };
     const TimePoint end = Clock::now() + within;
-    trackers.get(
-        path_of(revision, "manifest"), model::max_manifest_bytes, within, [&trackers, model, revision, end, done = std::move(done)](Result<std::string> body) {
+    trackers.get(path_of(revision, "manifest"), model::max_manifest_bytes, within, accept,
+        [&trackers, model, revision, end, data, done = std::move(done)](const Result<std::string>& body) {
             if (!body) return done(failure(not_found_of(body.error(), "revision " + to_string(revision) + " of model " + model)));
-            auto data = prove_manifest(revision, model, std::move(body).value(), from_tracker);
-            if (!data) return done(failure(data.error()));
-            auto shared = std::make_shared<RevisionData>(std::move(data).value());
-            if (shared->layout->pieces() == 0) {
-                shared->layers = std::make_shared<const model::Layers>();
-                return done(std::move(*shared));
-            }
-            const Duration left = std::max<Duration>(end - Clock::now(), std::chrono::seconds{1});
-            trackers.get(path_of(revision, "layers"), max_layer_bytes, left, [shared, done](Result<std::string> layers) {
-                if (!layers) return done(failure(not_found_of(layers.error(), "piece layers of " + to_string(shared->revision))));
-                const auto proven = prove_layers(*shared, std::move(layers).value(), from_tracker);
-                if (!proven) return done(failure(proven.error()));
-                done(std::move(*shared));
-            });
+            if ((*data)->layout->pieces() > 0) return get_layers(trackers, data, end - Clock::now(), done);
+            (*data)->layers = std::make_shared<const model::Layers>();
+            done(std::move(**data));
         });
 }
 

@@ -35,7 +35,7 @@ std::string told_by(const net::ClientResponse& response)
 }  // namespace
 
 Asking::Asking(net::Loop& loop, net::HttpClient& http, const Directory& directory, std::function<std::vector<Place>()> places, std::string target,
-    std::size_t limit, Duration deadline, Done done)
+    std::size_t limit, Duration deadline, Accept accept, Done done)
     : loop_{loop},
       http_{http},
       directory_{directory},
@@ -43,6 +43,7 @@ Asking::Asking(net::Loop& loop, net::HttpClient& http, const Directory& director
       target_{std::move(target)},
       limit_{limit},
       deadline_{Clock::now() + deadline},
+      accept_{std::move(accept)},
       done_{std::move(done)}
 {
     end_ = loop_.after(deadline, [this] { give_up(); });
@@ -69,6 +70,7 @@ void Asking::next()
         return ask(place);
     }
     if (!untried_.empty() || !asked_.empty()) return;
+    if (refused_) return finish(failure(*refused_));
     wait_ = loop_.after(retry_delay(++rounds_, longest_pause, random_), [this] { round(); });
 }
 
@@ -90,7 +92,13 @@ void Asking::heard(const Place& place, const Result<net::ClientResponse>& respon
 {
     const net::Handle ended = std::exchange(asked_[place], nullptr);
     asked_.erase(place);
-    if (response && response.value().status == 200) return finish(response.value().body);
+    if (response && response.value().status == 200) {
+        const Result<void> accepted = accept_(response.value().body);
+        if (accepted) return finish(response.value().body);
+        if (accepted.error().code != Errc::malformed) refused_ = accepted.error();
+        causes_[place] = accepted.error().message;
+        return next();
+    }
     if (response && response.value().status == 404 && is_problem(response.value()))
         return finish(failure(Errc::not_found, problem_detail(response.value().body).value_or("tracker: " + target_ + ": not found")));
     causes_[place] = response ? told_by(response.value()) : response.error().message;
