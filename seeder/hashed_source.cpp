@@ -1,7 +1,6 @@
 #include "seeder/hashed_source.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace shoal::seeder {
 namespace {
@@ -29,11 +28,12 @@ Result<crypto::TreeDigest> hash_pack(
 {
     const std::vector<Part> parts = pack_parts(tree, files, reading.content);
     const std::uint64_t size = parts.back().offset + parts.back().content.size;
-    const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
+    const PackMemory buffer = memory_for_pack(size);
     const MutableBytes bytes{buffer.get(), size};
     BOOST_OUTCOME_TRY(read_parts(crew, parts, bytes, [&](std::size_t i, Result<ConstBytes> read) -> Result<void> {
         BOOST_OUTCOME_TRY(part, read);
         hashed.files[files[i].value] = hash_small(part, piece_size);
+        if (reading.packed) reading.packed(files[i], part);
         return success();
     }));
     BOOST_OUTCOME_TRY(pack, hash_tree(crew, bytes, piece_size));

@@ -27,7 +27,8 @@ std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex
 struct Reading {
     Rationed content;
     Help help = Help::yes;
-    // Gets each pack while it is in memory anyway. May be empty.
+    // Get each file of a pack (on any thread) and each pack while they are in memory anyway. May be empty.
+    std::function<void(FileIndex file, ConstBytes bytes)> packed;
     std::function<Result<void>(const Digest& root, ConstBytes bytes)> pack;
 };
 

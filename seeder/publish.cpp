@@ -36,6 +36,7 @@ public:
         BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }}));
         tree_ = std::move(tree);
         BOOST_OUTCOME_TRY(refuse_store_inside());
+        BOOST_OUTCOME_TRY(lay_out());
         BOOST_OUTCOME_TRY(report_suspicions());
         BOOST_OUTCOME_TRY(source, source_location());
         BOOST_OUTCOME_TRY(identify());
@@ -64,18 +65,31 @@ private:
 
     [[nodiscard]] bool single_file() const { return !std::filesystem::is_directory(options_.source); }
 
+    // Files of packs are looked at when they are read, which is once; with --strict all are, before anything is written.
     Result<void> report_suspicions()
     {
         for (const std::string& twins : case_twins(tree_))
             obs::log(obs::Level::warning, "names differ only in case, which some filesystems cannot hold: " + twins);
+        const auto pack_of = packs_of_files(tree_.files.size(), packs_);
+        std::vector<FileIndex> now;
+        for (std::uint32_t i = 0; i < tree_.files.size(); ++i)
+            if (!pack_of[i] || options_.suspicious == Suspicious::refuse) now.push_back(FileIndex{i});
+        BOOST_OUTCOME_TRY(findings, suspicious(watch_.crew(), tree_, now));
+        const std::string all = warn(findings);
+        if (options_.suspicious == Suspicious::warn || all.empty()) return success();
+        return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": " + all, "correct the source, or publish it without --strict");
+    }
+
+    // All of them in one line.
+    static std::string warn(const std::vector<std::string>& findings)
+    {
         std::string all;
-        BOOST_OUTCOME_TRY(findings, suspicious(watch_.crew(), tree_));
         for (const std::string& finding : findings) {
+            if (finding.empty()) continue;
             obs::log(obs::Level::warning, "suspicious file: " + finding);
             all += (all.empty() ? "" : ", ") + finding;
         }
-        if (options_.suspicious == Suspicious::warn || all.empty()) return success();
-        return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": " + all, "correct the source, or publish it without --strict");
+        return all;
     }
 
     // Where the files lie, as the store of a publish in place says it.
@@ -90,7 +104,7 @@ private:
         return location;
     }
 
-    Result<void> identify()
+    Result<void> lay_out()
     {
         manifest_.model = options_.model;
         manifest_.data_version = options_.data_version;
@@ -101,8 +115,14 @@ private:
         std::vector<std::uint64_t> sizes;
         for (const SourceFile& file : tree_.files) sizes.push_back(file.state.size);
         packs_ = model::pack_files(sizes, manifest_.piece_size);
+        return success();
+    }
+
+    Result<void> identify()
+    {
         watch_.begin("hashing " + options_.model, tree_.bytes());
         BOOST_OUTCOME_TRY(hashed, hash_source(watch_.crew(), tree_, manifest_.piece_size, packs_, reading()));
+        warn(suspicions_);
         fill(manifest_, tree_, hashed, packs_);
         BOOST_OUTCOME_TRY(model::check(manifest_));
         const model::Layout layout{manifest_};
@@ -134,7 +154,11 @@ private:
 
     [[nodiscard]] Reading reading()
     {
-        Reading reading{content(), options_.origin_limit == 0 ? Help::yes : Help::no, {}};
+        Reading reading{content(), options_.origin_limit == 0 ? Help::yes : Help::no, {}, {}};
+        if (options_.suspicious == Suspicious::warn) {
+            suspicions_.resize(tree_.files.size());
+            reading.packed = [this](FileIndex file, ConstBytes bytes) { suspicions_[file.value] = suspicion(tree_, tree_.files[file.value], bytes); };
+        }
         if (options_.placement == Placement::copy && options_.dry_run == Dry::no)
             reading.pack = [this](const Digest& root, ConstBytes bytes) { return upload_early(root, bytes); };
         return reading;
@@ -241,6 +265,7 @@ private:
     SourceTree tree_;
     model::Manifest manifest_;
     std::vector<std::vector<FileIndex>> packs_;
+    std::vector<std::string> suspicions_;  // of files in packs
     SmallObjects objects_;
     std::uint64_t uploaded_early_ = 0;
 };

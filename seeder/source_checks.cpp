@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <set>
 
 namespace shoal::seeder {
@@ -47,6 +48,8 @@ std::string sentence(const std::string& path, const std::string& why)
     return "'" + model::printable(path) + "' " + why;
 }
 
+using ReadAt = std::function<Result<std::string>(std::uint64_t offset, std::uint64_t length)>;
+
 Result<std::string> read(const SourceFile& file, std::uint64_t offset, std::uint64_t length)
 {
     BOOST_OUTCOME_TRY(open, files::open_read(file.place));
@@ -56,21 +59,28 @@ Result<std::string> read(const SourceFile& file, std::uint64_t offset, std::uint
 }
 
 // Why the file's weights look wrong; empty if they do not, or cannot be read.
-std::string look_at_weights(const SourceFile& file)
+std::string look_at_weights(const SourceFile& file, const ReadAt& read)
 {
     const std::uint64_t size = file.state.size;
-    const auto head = read(file, 0, std::min<std::uint64_t>(size, head_bytes));
+    const auto head = read(0, std::min<std::uint64_t>(size, head_bytes));
     if (!head) return {};
     if (std::string why = suspicious_weights(file.path, head.value(), size); !why.empty() || !file.path.ends_with(".safetensors")) return why;
     const std::uint64_t length = header_length(head.value());
-    const auto header = read(file, 8, length);
+    const auto header = read(8, length);
     return header ? suspicious_safetensors(header.value(), size - 8 - length) : std::string{};
 }
 
-std::string look_at_index(const SourceFile& file, const std::set<std::string>& published)
+bool is_published(const SourceTree& tree, const std::string& path)
+{
+    const auto at =
+        std::lower_bound(tree.files.begin(), tree.files.end(), path, [](const SourceFile& file, const std::string& wanted) { return file.path < wanted; });
+    return at != tree.files.end() && at->path == path;
+}
+
+std::string look_at_index(const SourceTree& tree, const SourceFile& file, const ReadAt& read)
 {
     if (file.state.size > max_index) return "is too large for an index";
-    const auto content = read(file, 0, file.state.size);
+    const auto content = read(0, file.state.size);
     if (!content) return {};
     const auto named = indexed_files(content.value());
     if (!named) return named.error().message;
@@ -79,11 +89,19 @@ std::string look_at_index(const SourceFile& file, const std::set<std::string>& p
     std::string missing;
     std::size_t count = 0;
     for (const std::string& name : named.value()) {
-        if (published.contains(directory + name) || ++count > 10) continue;
+        if (is_published(tree, directory + name) || ++count > 10) continue;
         missing += (missing.empty() ? "" : ", ") + model::printable(name);
     }
     if (count > 10) missing += " and " + std::to_string(count - 10) + " more";
     return missing.empty() ? "" : "names files that are not published: " + missing;
+}
+
+std::string finding(const SourceTree& tree, const SourceFile& file, const ReadAt& read)
+{
+    std::string why;
+    if (is_weights(file.path)) why = look_at_weights(file, read);
+    if (file.path.ends_with(".index.json")) why = look_at_index(tree, file, read);
+    return why.empty() ? why : sentence(file.path, why);
 }
 
 }  // namespace
@@ -135,21 +153,25 @@ Result<std::vector<std::string>> indexed_files(std::string_view index)
     return std::vector<std::string>{files.begin(), files.end()};
 }
 
-Result<std::vector<std::string>> suspicious(Crew& crew, const SourceTree& tree)
+Result<std::vector<std::string>> suspicious(Crew& crew, const SourceTree& tree, const std::vector<FileIndex>& which)
 {
-    std::set<std::string> published;
-    for (const SourceFile& file : tree.files) published.insert(file.path);
-    std::vector<std::string> findings(tree.files.size());
-    BOOST_OUTCOME_TRY(crew.run(tree.files.size(), [&](std::size_t i) -> Result<void> {
-        const SourceFile& file = tree.files[i];
-        std::string why;
-        if (is_weights(file.path)) why = look_at_weights(file);
-        if (file.path.ends_with(".index.json")) why = look_at_index(file, published);
-        if (!why.empty()) findings[i] = sentence(file.path, why);
+    std::vector<std::string> findings(which.size());
+    BOOST_OUTCOME_TRY(crew.run(which.size(), [&](std::size_t i) -> Result<void> {
+        const SourceFile& file = tree.files[which[i].value];
+        findings[i] = finding(tree, file, [&](std::uint64_t offset, std::uint64_t length) { return read(file, offset, length); });
         return success();
     }));
     findings.erase(std::remove(findings.begin(), findings.end(), ""), findings.end());
     return findings;
+}
+
+std::string suspicion(const SourceTree& tree, const SourceFile& file, ConstBytes content)
+{
+    return finding(tree, file, [&](std::uint64_t offset, std::uint64_t length) -> Result<std::string> {
+        const std::string_view all{reinterpret_cast<const char*>(content.data()), content.size()};
+        if (offset > all.size() || length > all.size() - offset) return failure(Errc::malformed, "it ends before");
+        return std::string{all.substr(offset, length)};
+    });
 }
 
 }  // namespace shoal::seeder

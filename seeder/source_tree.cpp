@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdlib>
 #include <dirent.h>
+#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <sys/stat.h>
@@ -41,18 +42,27 @@ struct CloseDirectory {
     void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-Result<std::vector<std::string>> names_in(const files::Path& directory)
+struct Entry {
+    std::string name;
+    struct stat facts {};  // of a link itself
+};
+
+// Sorted by name. Looked at from their directory: the kernel need not walk a long path to each.
+Result<std::vector<Entry>> entries_in(const files::Path& directory)
 {
     const std::unique_ptr<DIR, CloseDirectory> open{::opendir(directory.c_str())};
     if (!open) return failure(system_error(errno, "cannot read the source", directory.string()));
-    std::vector<std::string> names;
+    std::vector<Entry> entries;
     for (errno = 0; const dirent* entry = ::readdir(open.get()); errno = 0) {
-        const std::string name = entry->d_name;
-        if (name != "." && name != "..") names.push_back(name);
+        const std::string_view name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        entries.push_back({std::string{name}, {}});
+        if (::fstatat(::dirfd(open.get()), entry->d_name, &entries.back().facts, AT_SYMLINK_NOFOLLOW) != 0)
+            return failure(system_error(errno, "cannot read the source", (directory / name).string()));
     }
     if (errno != 0) return failure(system_error(errno, "cannot read the source", directory.string()));
-    std::sort(names.begin(), names.end());
-    return names;
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+    return entries;
 }
 
 class Walker {
@@ -86,23 +96,21 @@ private:
             return success();
         }
         above_.push_back(identity);
-        BOOST_OUTCOME_TRY(names, names_in(directory));
-        for (const std::string& name : names) {
+        BOOST_OUTCOME_TRY(entries, entries_in(directory));
+        for (const Entry& entry : entries) {
             if (!options_.keep_going()) return failure(Crew::given_up());
-            BOOST_OUTCOME_TRY(look_at(prefix + name, directory / name));
+            BOOST_OUTCOME_TRY(look_at(prefix + entry.name, directory / entry.name, entry.facts));
         }
         above_.pop_back();
         return success();
     }
 
-    Result<void> look_at(const std::string& path, const files::Path& place)
+    Result<void> look_at(const std::string& path, files::Path place, struct stat facts)
     {
-        struct stat facts {};
-        if (::lstat(place.c_str(), &facts) != 0) return failure(system_error(errno, "cannot read the source", place.string()));
         if ((path == ".shoal.json" && S_ISREG(facts.st_mode)) || (path == ".shoal" && S_ISDIR(facts.st_mode))) return success();  // what a fetch left here
         if (S_ISLNK(facts.st_mode) && !follow(path, place, facts)) return success();
         if (S_ISDIR(facts.st_mode)) return descend(path + "/", place, facts);
-        add(path, place, facts);
+        add(path, std::move(place), facts);
         if (tree_.files.size() > model::max_files)
             return failure(Errc::invalid, "too many files to publish: " + tree_.root.string() + ": expected at most " + std::to_string(model::max_files),
                 "publish parts of it as models of their own, or leave files out by --exclude");
@@ -128,7 +136,7 @@ private:
         return true;
     }
 
-    void add(const std::string& path, const files::Path& place, const struct stat& facts)
+    void add(const std::string& path, files::Path place, const struct stat& facts)
     {
         if (!options_.selection.takes(path)) return;
         if (!S_ISREG(facts.st_mode)) {
@@ -145,7 +153,7 @@ private:
         state.mtime_ns = std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
         state.inode = facts.st_ino;
         state.device = facts.st_dev;
-        tree_.files.push_back({path, place, state});
+        tree_.files.push_back({path, std::move(place), state});
     }
 
     void complain(const std::string& path, const std::string& why)

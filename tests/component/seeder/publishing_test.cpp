@@ -205,6 +205,19 @@ TEST_F(Publishing, C10_StrictRefusesWhatOtherwiseIsAWarning)
     EXPECT_THAT(publish_now(), testing::AllOf(HasSubstr("error 2"), HasSubstr("model-00001.safetensors"), HasSubstr("model-00002.safetensors")));
 }
 
+TEST_F(Publishing, C10_AFileInAPackIsLookedAtToo)
+{
+    for (int i = 0; i < 300; ++i) write("part-" + std::to_string(i), "x");
+    write("bad.safetensors", "<!doctype html><title>404</title>");
+    options.suspicious = Suspicious::refuse;
+    EXPECT_THAT(publish_now(), testing::AllOf(HasSubstr("error 2"), HasSubstr("bad.safetensors")));
+    EXPECT_EQ(objects(""), 0U);
+    options.suspicious = Suspicious::warn;
+    testing::internal::CaptureStderr();
+    EXPECT_THAT(publish_now(), HasSubstr("sha256:"));
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::AllOf(HasSubstr("bad.safetensors"), testing::Not(HasSubstr("part-"))));
+}
+
 TEST_F(Publishing, AMissingStoreIsNotFoundAndNamed)
 {
     write("a", "x");
