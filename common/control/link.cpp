@@ -3,6 +3,7 @@
 #include "common/control/retry.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace shoal::control {
@@ -106,10 +107,13 @@ void Link::heard(std::uint64_t sequence, const Result<net::ClientResponse>& resp
     const Flight flight = std::move(flights_.at(sequence));
     flights_.erase(sequence);
     const auto reply = reply_from(response);
-    if (reply)
+    if (reply) {
+        const std::size_t said = std::hash<std::string>{}(response.value().body);
+        news_ = std::exchange(said_, said) != said;
         take(sequence, flight, reply.value());
-    else
+    } else {
         failed(sequence, flight.place, reply.error().message);
+    }
 }
 
 void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply& reply)
@@ -127,12 +131,12 @@ void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply&
 }
 
 // When to beat again after an answer: at once what the tracker lacks, at the next beat without a hold. With one, as soon as the answer is here, so that the
-// tracker always has a beat to answer; more and more slowly if it answers without holding.
+// tracker always has a beat to answer; more and more slowly if it answers without holding, and nothing new.
 Duration Link::wait_after(const Flight& flight, const wire::Reply& reply)
 {
     const TimePoint now = Clock::now();
     const bool held = flight.wait > Duration{} && now - flight.sent > flight.wait / 3;
-    quick_ = held || (flight.wait == Duration{} && !reply.need_full) ? 0 : std::min(quick_ + 1, 10U);
+    quick_ = held || news_ || (flight.wait == Duration{} && !reply.need_full) ? 0 : std::min(quick_ + 1, 10U);
     Duration wait = jittered(beat_, random_);
     if (reply.refusal.empty() && (reply.need_full || flight.wait > Duration{}))
         wait = held ? Duration{} : std::min<Duration>(least_gap * (1LL << quick_) / 2, wait);

@@ -79,8 +79,10 @@ private:
     TimePoint last_sent_{};
     std::uint64_t sent_ = 0;
     unsigned failures_ = 0;
-    unsigned quick_ = 0;  // answers in a row that were not held
-    bool due_ = false;    // news waits for a flight to end
+    unsigned quick_ = 0;    // answers in a row that were not held, and nothing new
+    std::size_t said_ = 0;  // the last answer's hash
+    bool news_ = false;     // it differs from the one before
+    bool due_ = false;      // news waits for a flight to end
     net::Handle timer_;
     net::Handle farewell_;
 };
