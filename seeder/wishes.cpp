@@ -47,7 +47,9 @@ void Wishes::load_failed(const RevisionId& revision, const Error& error, TimePoi
     if (!served.spoiled) served.trouble = error.text();  // what it was withdrawn for says more
     served.refused = wrong || served.spoiled;
     served.state = served.refused ? ServeState::withdrawn : ServeState::waiting;
-    served.act_at = now + (error.code == Errc::not_found || served.spoiled ? limits_.missing_retry : wrong ? limits_.last_retry : retry_after(served.failures++));
+    served.act_at = now + (error.code == Errc::not_found || served.spoiled ? limits_.missing_retry
+                              : wrong                                      ? limits_.last_retry
+                                                                           : retry_after(served.failures++));
 }
 
 Wishes::Verdict Wishes::storage_failed(const RevisionId& revision, const Error& error, TimePoint now)

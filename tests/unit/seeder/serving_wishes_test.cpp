@@ -189,7 +189,7 @@ TEST_F(ServingWishes, WrongBytesOfAPausedRevisionWithdrawIt)
     serve(a);
     ASSERT_EQ(wishes.storage_failed(a, {Errc::io, "EIO", {}}, now), Wishes::Verdict::pause);
     EXPECT_EQ(wishes.storage_failed(a, {Errc::integrity, "differs", {}}, now), Wishes::Verdict::withdraw);
-    EXPECT_THAT(wait(seconds{59}, a), IsEmpty());
+    EXPECT_THAT(wait(seconds{9}, a), IsEmpty());
 }
 
 TEST_F(ServingWishes, LoadsSoManyAtOnceAndTheRestAfterThem)
