@@ -36,7 +36,8 @@ void write_termination_message(const char* path, std::string_view text)
     if (descriptor < 0) return;
     const std::string_view message = cut(text, max_termination_bytes);
     // An earlier run's message goes first; nobody is left to hear of a failure here.
-    [[maybe_unused]] const bool written = ::ftruncate(descriptor, 0) == 0 && ::write(descriptor, message.data(), message.size()) >= 0;
+    [[maybe_unused]] const int emptied = ::ftruncate(descriptor, 0);
+    [[maybe_unused]] const ssize_t written = ::write(descriptor, message.data(), message.size());
     ::close(descriptor);
 }
 
