@@ -38,8 +38,11 @@ Marker still_known(Marker marker, const model::Manifest& manifest, const Revisio
     std::set<std::string_view> good;
     for (std::size_t i = 0; i < kept.size(); ++i)
         if (kept[i]) good.insert(manifest.files[i].path);
-    for (MarkedFile& file : marker.files)
-        if (!good.contains(file.path)) file.mtime_ns = 0, file.inode = 0;
+    for (MarkedFile& file : marker.files) {
+        if (good.contains(file.path)) continue;
+        file.mtime_ns = 0;
+        file.inode = 0;
+    }
     return marker;
 }
 
