@@ -109,14 +109,14 @@ void Link::heard(std::uint64_t sequence, const Result<net::ClientResponse>& resp
     const auto reply = reply_from(response);
     if (reply) {
         const std::size_t said = std::hash<std::string>{}(response.value().body);
-        news_ = std::exchange(said_, said) != said;
-        take(sequence, flight, reply.value());
+        const bool news = std::exchange(said_, said) != said;
+        take(sequence, flight, reply.value(), news);
     } else {
         failed(sequence, flight.place, reply.error().message);
     }
 }
 
-void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply& reply)
+void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply& reply, bool news)
 {
     failures_ = 0;
     causes_[flight.place] = reply.refusal;
@@ -126,17 +126,17 @@ void Link::take(std::uint64_t sequence, const Flight& flight, const wire::Reply&
         told_.failed(sequence);
     else
         is_last = told_.answered(sequence, reply.need_full);
-    if (flights_.empty() || due_) next_in(wait_after(flight, reply));
+    if (flights_.empty() || due_) next_in(wait_after(flight, reply, news));
     if (is_last) owner_.answered(*this, flight.place, reply);
 }
 
 // When to beat again after an answer: at once what the tracker lacks, at the next beat without a hold. With one, as soon as the answer is here, so that the
 // tracker always has a beat to answer; more and more slowly if it answers without holding, and nothing new.
-Duration Link::wait_after(const Flight& flight, const wire::Reply& reply)
+Duration Link::wait_after(const Flight& flight, const wire::Reply& reply, bool news)
 {
     const TimePoint now = Clock::now();
     const bool held = flight.wait > Duration{} && now - flight.sent > flight.wait / 3;
-    quick_ = held || news_ || (flight.wait == Duration{} && !reply.need_full) ? 0 : std::min(quick_ + 1, 10U);
+    quick_ = held || news || (flight.wait == Duration{} && !reply.need_full) ? 0 : std::min(quick_ + 1, 10U);
     Duration wait = jittered(beat_, random_);
     if (reply.refusal.empty() && (reply.need_full || flight.wait > Duration{}))
         wait = held ? Duration{} : std::min<Duration>(least_gap * (1LL << quick_) / 2, wait);

@@ -59,10 +59,10 @@ private:
     void beat();
     void send(const wire::Beat& beat, const Place& place, Duration wait);
     void heard(std::uint64_t sequence, const Result<net::ClientResponse>& response);
-    void take(std::uint64_t sequence, const Flight& flight, const wire::Reply& reply);
+    void take(std::uint64_t sequence, const Flight& flight, const wire::Reply& reply, bool news);
     void failed(std::uint64_t sequence, const Place& place, const std::string& cause);
     void next_in(Duration wait);
-    [[nodiscard]] Duration wait_after(const Flight& flight, const wire::Reply& reply);
+    [[nodiscard]] Duration wait_after(const Flight& flight, const wire::Reply& reply, bool news);  // `news`: it is not what the last one said
     [[nodiscard]] Duration longest_retry() const;
     [[nodiscard]] const Place& pick();
 
@@ -81,7 +81,6 @@ private:
     unsigned failures_ = 0;
     unsigned quick_ = 0;    // answers in a row that were not held, and nothing new
     std::size_t said_ = 0;  // the last answer's hash
-    bool news_ = false;     // it differs from the one before
     bool due_ = false;      // news waits for a flight to end
     net::Handle timer_;
     net::Handle farewell_;
