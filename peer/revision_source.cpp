@@ -35,7 +35,7 @@ void get_layers(
     control::Client& trackers, const std::shared_ptr<std::optional<RevisionData>>& data, Duration left, const std::function<void(Result<RevisionData>)>& done)
 {
     const auto accept = [data](const std::string& layers) { return prove_layers(**data, layers, from_tracker); };
-    trackers.get(path_of((*data)->revision, "layers"), max_layer_bytes, std::max<Duration>(left, std::chrono::seconds{1}), accept,
+    trackers.get({path_of((*data)->revision, "layers"), max_layer_bytes, std::max<Duration>(left, std::chrono::seconds{1}), accept},
         [data, done](const Result<std::string>& layers) {
             if (!layers) return done(failure(not_found_of(layers.error(), "piece layers of " + to_string((*data)->revision))));
             done(std::move(**data));
@@ -60,7 +60,7 @@ void resolve_tag(control::Client& trackers, const std::string& model, const std:
         BOOST_OUTCOME_TRYV(decode_tag_reply(body));
         return success();
     };
-    trackers.get(target, max_tag_reply, within, accept, [model, tag, done = std::move(done)](Result<std::string> body) {
+    trackers.get({target, max_tag_reply, within, accept}, [model, tag, done = std::move(done)](Result<std::string> body) {
         if (body) return done(decode_tag_reply(body.value()));
         done(failure(not_found_of(body.error(), "tag " + tag + " of model " + model)));
     });
@@ -76,7 +76,7 @@ void get_revision(
         return success();
     };
     const TimePoint end = Clock::now() + within;
-    trackers.get(path_of(revision, "manifest"), model::max_manifest_bytes, within, accept,
+    trackers.get({path_of(revision, "manifest"), model::max_manifest_bytes, within, accept},
         [&trackers, model, revision, end, data, done = std::move(done)](const Result<std::string>& body) {
             if (!body) return done(failure(not_found_of(body.error(), "revision " + to_string(revision) + " of model " + model)));
             if ((*data)->layout->pieces() > 0) return get_layers(trackers, data, end - Clock::now(), done);

@@ -19,6 +19,8 @@ constexpr Duration answer_within = 30s;
 constexpr std::size_t most_asked = 3;  // at once
 constexpr std::size_t most_told = 8;   // addresses in an error
 
+constexpr int wrong_bytes = 502;  // the tracker's word for what the store holds damaged
+
 bool is_problem(const net::ClientResponse& response)
 {
     const auto type = response.headers.find("content-type");
@@ -34,19 +36,16 @@ std::string told_by(const net::ClientResponse& response)
 
 }  // namespace
 
-Asking::Asking(net::Loop& loop, net::HttpClient& http, const Directory& directory, std::function<std::vector<Place>()> places, std::string target,
-    std::size_t limit, Duration deadline, Accept accept, Done done)
+Asking::Asking(net::Loop& loop, net::HttpClient& http, const Directory& directory, std::function<std::vector<Place>()> places, Question question, Done done)
     : loop_{loop},
       http_{http},
       directory_{directory},
       places_{std::move(places)},
-      target_{std::move(target)},
-      limit_{limit},
-      deadline_{Clock::now() + deadline},
-      accept_{std::move(accept)},
+      question_{std::move(question)},
+      deadline_{Clock::now() + question_.within},
       done_{std::move(done)}
 {
-    end_ = loop_.after(deadline, [this] { give_up(); });
+    end_ = loop_.after(question_.within, [this] { give_up(); });
     wait_ = loop_.after({}, [this] { round(); });
 }
 
@@ -80,8 +79,8 @@ void Asking::ask(const Place& place)
     request.host = place.address;
     request.port = place.port;
     request.host_header = place.authority;
-    request.target = place.base + target_;
-    request.max_reply = limit_;
+    request.target = place.base + question_.target;
+    request.max_reply = question_.limit;
     const Duration left = std::max<Duration>(deadline_ - Clock::now(), 1ms);
     request.connect_within = std::min(left, connect_within);
     request.answer_within = std::min(left, answer_within);
@@ -93,15 +92,18 @@ void Asking::heard(const Place& place, const Result<net::ClientResponse>& respon
     const net::Handle ended = std::exchange(asked_[place], nullptr);
     asked_.erase(place);
     if (response && response.value().status == 200) {
-        const Result<void> accepted = accept_(response.value().body);
+        const Result<void> accepted = question_.accept(response.value().body);
         if (accepted) return finish(response.value().body);
         if (accepted.error().code != Errc::malformed) refused_ = accepted.error();
         causes_[place] = accepted.error().message;
         return next();
     }
     if (response && response.value().status == 404 && is_problem(response.value()))
-        return finish(failure(Errc::not_found, problem_detail(response.value().body).value_or("tracker: " + target_ + ": not found")));
+        return finish(failure(Errc::not_found, problem_detail(response.value().body).value_or("tracker: " + question_.target + ": not found")));
     causes_[place] = response ? told_by(response.value()) : response.error().message;
+    if (response && response.value().status == wrong_bytes && is_problem(response.value()))  // another store may be well; asking the same one again is no help
+        refused_ =
+            Error{Errc::integrity, "tracker: " + question_.target + ": " + place.text() + ": " + causes_[place], "check the store with shoal-seeder verify"};
     next();
 }
 
@@ -122,7 +124,7 @@ void Asking::give_up()
 {
     const bool nameless = !directory_.unresolved().empty() && directory_.places().empty();
     const char* hint = nameless ? "set --tracker (SHOAL_TRACKER) to a tracker's URL" : "see that a tracker runs there, or set --tracker (SHOAL_TRACKER)";
-    finish(failure(Errc::timed_out, "tracker: " + target_ + ": none answered in time: " + causes(), hint));
+    finish(failure(Errc::timed_out, "tracker: " + question_.target + ": none answered in time: " + causes(), hint));
 }
 
 void Asking::finish(Result<std::string> result)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/control/directory.hpp"
+#include "common/control/question.hpp"
 #include "common/core/clock.hpp"
 #include "common/core/random.hpp"
 #include "common/core/result.hpp"
@@ -20,13 +21,9 @@ namespace shoal::control {
 class Asking {
 public:
     using Done = std::function<void(Result<std::string>)>;
-    // Whether a body is the answer. One that is not is its tracker's fault, and the next is asked; if no other knows better, `malformed` is asked again until the
-    // deadline, and any other error is the end.
-    using Accept = std::function<Result<void>(const std::string&)>;
 
     // `places` gives the addresses to try, best first, when a round begins. `done` is the last thing that this does, and may destroy it.
-    Asking(net::Loop& loop, net::HttpClient& http, const Directory& directory, std::function<std::vector<Place>()> places, std::string target,
-        std::size_t limit, Duration deadline, Accept accept, Done done);
+    Asking(net::Loop& loop, net::HttpClient& http, const Directory& directory, std::function<std::vector<Place>()> places, Question question, Done done);
 
 private:
     void round();
@@ -41,10 +38,8 @@ private:
     net::HttpClient& http_;
     const Directory& directory_;
     std::function<std::vector<Place>()> places_;
-    std::string target_;
-    std::size_t limit_;
+    Question question_;
     TimePoint deadline_;
-    Accept accept_;
     Done done_;
     std::optional<Error> refused_;  // the last body in this round that was no answer, and would be none again
     Random random_{random_seed()};

@@ -116,7 +116,7 @@ struct Client::Impl final : Link::Owner {
 
     // --- what the program asks
 
-    void get(const std::string& target, std::size_t limit, Duration deadline, Asking::Accept accept, std::function<void(Result<std::string>)> done)
+    void get(Question question, std::function<void(Result<std::string>)> done)
     {
         directory.start();
         const auto at = askings.insert(askings.end(), nullptr);
@@ -126,7 +126,7 @@ struct Client::Impl final : Link::Owner {
             done(std::move(result));
         };
         *at = std::make_unique<Asking>(
-            loop, http, directory, [this] { return best_first(); }, target, limit, deadline, std::move(accept), ended);
+            loop, http, directory, [this] { return best_first(); }, std::move(question), ended);
     }
 
     void leave(std::function<void()> done)
@@ -185,10 +185,9 @@ void Client::beat_now()
     for (const auto& link : impl_->links) link->beat_now();
 }
 
-void Client::get(const std::string& target, std::size_t limit, Duration deadline, std::function<Result<void>(const std::string&)> accept,
-    std::function<void(Result<std::string>)> done)
+void Client::get(Question question, std::function<void(Result<std::string>)> done)
 {
-    impl_->get(target, limit, deadline, std::move(accept), std::move(done));
+    impl_->get(std::move(question), std::move(done));
 }
 
 void Client::leave(std::function<void()> done)

@@ -1,6 +1,7 @@
 // The trackers as one: beats to every address their names resolve to, and asks whichever answers. All on the loop.
 #pragma once
 
+#include "common/control/question.hpp"
 #include "common/core/clock.hpp"
 #include "common/core/result.hpp"
 #include "common/net/loop.hpp"
@@ -47,9 +48,9 @@ public:
 
     void start();     // the first beat, at once; without it only get() works
     void beat_now();  // the state changed in a way that others wait for; at most ten a second
-    // GET of a path from any tracker that answers, others tried in turn until the deadline: body of a 200 that `accept` takes (Asking::Accept); 404 is not_found with the problem's detail; else timed_out naming every address and its cause.
-    void get(const std::string& target, std::size_t limit, Duration deadline, std::function<Result<void>(const std::string&)> accept,
-        std::function<void(Result<std::string>)> done);
+    // Any tracker that answers is asked, others tried in turn until time is up: the body of a 200 that the question accepts; 404 is not_found with the
+    // problem's detail; else timed_out naming every address and its cause.
+    void get(Question question, std::function<void(Result<std::string>)> done);
     void leave(std::function<void()> done);  // tells all, waits 1 s at most; then no more beats
     [[nodiscard]] std::vector<TrackerState> trackers() const;
 

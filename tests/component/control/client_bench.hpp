@@ -146,7 +146,7 @@ protected:
     Result<std::string> get(const std::string& target, Duration deadline = std::chrono::seconds{10}, std::size_t limit = 1000)
     {
         std::optional<Result<std::string>> answer;
-        client->get(target, limit, deadline, accept, [&](Result<std::string> got) { answer = std::move(got); });
+        client->get({target, limit, deadline, accept}, [&](Result<std::string> got) { answer = std::move(got); });
         EXPECT_TRUE(net::test::run_until(loop, [&] { return answer.has_value(); }));
         return answer ? *answer : Result<std::string>{failure(Errc::internal, "no end")};
     }

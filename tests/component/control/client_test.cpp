@@ -272,7 +272,7 @@ TEST_F(ClientTest, MayBeDestroyedWithEverythingUnderWay)
     holds = true;
     bool called = false;
     start({tracker.url(), "http://127.0.0.1:" + std::to_string(hole.port()), "http://localhost:1"});
-    client->get("/x", 100, 10s, accept, [&](const auto&) { called = true; });
+    client->get({"/x", 100, 10s, accept}, [&](const auto&) { called = true; });
     ASSERT_TRUE(run_until(loop, [&] { return !tracker.held.empty(); }));
     client.reset();
     bool later = false;
