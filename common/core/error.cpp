@@ -12,9 +12,11 @@ Errc kind_of(int errno_value)
     case ENOENT: return Errc::not_found;
     case EACCES:
     case EPERM:
-    case EROFS: return Errc::not_allowed;
+    case EROFS:
+    case ELOOP: return Errc::not_allowed;
     case ENOSPC:
-    case EDQUOT: return Errc::no_space;
+    case EDQUOT:
+    case EFBIG: return Errc::no_space;
     default: return Errc::io;
     }
 }
@@ -30,6 +32,7 @@ Error system_error(int errno_value, std::string_view what, std::string_view on)
 {
     std::string message{what};
     message.append(": ").append(on).append(": ").append(std::generic_category().message(errno_value));
+    if (errno_value == EFBIG) message += " (the limit of 'ulimit -f', or the filesystem's)";
     return {kind_of(errno_value), std::move(message), {}};
 }
 

@@ -33,7 +33,7 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 
-// From errno: ENOENT not_found; EACCES, EPERM, EROFS not_allowed; ENOSPC, EDQUOT no_space; else io. Message: "<what>: <on>: <strerror>".
+// From errno: ENOENT not_found; EACCES, EPERM, EROFS, ELOOP not_allowed; ENOSPC, EDQUOT, EFBIG no_space; else io. Message: "<what>: <on>: <strerror>".
 Error system_error(int errno_value, std::string_view what, std::string_view on);
 
 // Process exit code of an error: 1 to 7; interrupted is the caller's, who knows the signal.

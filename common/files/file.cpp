@@ -83,21 +83,36 @@ Result<File> open_read(const Path& path)
     return std::move(opened.file);
 }
 
-Result<File> open_write(const Path& path, Create create)
+namespace {
+
+// `name`: what errors call it.
+Result<File> open_named(const Path& path, const Path& name, Create create)
 {
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (create == Create::must_be_new ? O_EXCL : O_NONBLOCK);
     const mode_t mode = in_shared_directory(path) ? shared_file_mode : file_mode;
     File file{uninterrupted([&] { return ::open(path.c_str(), flags, mode); })};
     if (!file.is_open()) {
-        if (errno == EEXIST) return failure(Errc::exists, "cannot create: " + path.string() + ": is there already");
-        return failure(system_error(errno, "cannot open for writing", path.string()));
+        if (errno == EEXIST) return failure(Errc::exists, "cannot create: " + name.string() + ": is there already");
+        return failure(system_error(errno, "cannot open for writing", name.string()));
     }
     // The umask may have taken bits away. Filesystems without modes refuse, and need none.
     struct stat facts {};
-    if (::fstat(file.descriptor(), &facts) != 0) return failure(system_error(errno, "cannot stat", path.string()));
-    if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "not a regular file: " + path.string() + ": is " + kind_of(facts.st_mode));
+    if (::fstat(file.descriptor(), &facts) != 0) return failure(system_error(errno, "cannot stat", name.string()));
+    if (!S_ISREG(facts.st_mode)) return failure(Errc::invalid, "not a regular file: " + name.string() + ": is " + kind_of(facts.st_mode));
     if ((facts.st_mode & 07777U) != mode) (void)::fchmod(file.descriptor(), mode);
     return file;
+}
+
+}  // namespace
+
+Result<File> open_write(const Path& path, Create create)
+{
+    return open_named(path, path, create);
+}
+
+Result<File> open_temporary(const Path& temporary, const Path& path)
+{
+    return open_named(temporary, path, Create::must_be_new);
 }
 
 Result<FileState> state_of(const Path& path)

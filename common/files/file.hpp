@@ -46,10 +46,11 @@ struct LookedAt {
 
 enum class Create { if_missing, must_be_new };
 
-Result<File> open_read(const Path& path);                  // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
-Result<LookedAt> open_and_look(const Path& path);          // the same, and what it is
-Result<File> open_write(const Path& path, Create create);  // O_RDWR, 0644 whatever the umask, group-writable where the directory is setgid
-Result<FileState> state_of(const Path& path);              // of the file itself; follows links
+Result<File> open_read(const Path& path);                              // O_RDONLY | O_CLOEXEC | O_NONBLOCK; refuses what is not a regular file
+Result<LookedAt> open_and_look(const Path& path);                      // the same, and what it is
+Result<File> open_write(const Path& path, Create create);              // O_RDWR, 0644 whatever the umask, group-writable where the directory is setgid
+Result<File> open_temporary(const Path& temporary, const Path& path);  // must_be_new, on the way to `path`, which errors name
+Result<FileState> state_of(const Path& path);                          // of the file itself; follows links
 Result<FileState> state_of(const File& file, const Path& path);
 
 // All of `out` from `offset`, or io "cut short" naming path, expected and found. `path` is for messages.
@@ -66,7 +67,7 @@ Result<void> rename(const Path& from, const Path& to);
 // Whole content of at most `limit` bytes, else too_large.
 Result<std::string> read_small(const Path& path, std::size_t limit);
 
-// A temporary file in the same directory, synced, renamed over `path`, directory synced.
+// A temporary file in the same directory, synced, renamed over `path`, directory synced. Errors name `path`; what fails leaves nothing behind.
 Result<void> write_atomically(const Path& path, std::string_view content);
 
 }  // namespace shoal::files

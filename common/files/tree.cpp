@@ -23,6 +23,9 @@ Result<void> make_directory(const Path& path)
         const int cause = errno;
         struct stat facts {};
         if (::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) return success();  // also where mkdir says EROFS or EACCES of what is there
+        if (cause == EEXIST)                                                                // a file, or a link that leads nowhere or in a circle
+            return failure(
+                Errc::not_allowed, "cannot create directory: " + path.string() + ": is there, and is not a directory", "remove it, or name another place");
         return failure(system_error(cause, "cannot create directory", path.string()));
     }
     (void)::chmod(path.c_str(), in_shared_directory(path) ? 02775 : 0755);  // the umask may have taken bits away; filesystems without modes need none
@@ -34,9 +37,10 @@ Path temporary_beside(const Path& path)
     return path.parent_path() / (".shoal-tmp-" + to_hex(random_id<Opaque<struct TemporaryTag, 8>>()));
 }
 
-Result<void> write_synced(const Path& path, std::string_view content)
+// The content of `path`, written to `temporary`.
+Result<void> write_synced(const Path& temporary, const Path& path, std::string_view content)
 {
-    BOOST_OUTCOME_TRY(file, open_write(path, Create::must_be_new));
+    BOOST_OUTCOME_TRY(file, open_temporary(temporary, path));
     BOOST_OUTCOME_TRY(write_all(file, path, 0, as_bytes(content)));
     return sync(file, path);
 }
@@ -101,8 +105,8 @@ Result<std::string> read_small(const Path& path, std::size_t limit)
 Result<void> write_atomically(const Path& path, std::string_view content)
 {
     const Path temporary = temporary_beside(path);
-    Result<void> written = write_synced(temporary, content);
-    if (written) written = files::rename(temporary, path);
+    Result<void> written = write_synced(temporary, path, content);
+    if (written && ::rename(temporary.c_str(), path.c_str()) != 0) written = failure(system_error(errno, "cannot replace", path.string()));
     if (!written) {
         ::unlink(temporary.c_str());
         return written;

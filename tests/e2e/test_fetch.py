@@ -441,6 +441,14 @@ class Destination(EndToEnd):
         done = self.cluster.fetch(self.dest, revision=self.revision, how={"user": NOBODY})
         self.assert_exit(done, 4, self.dest)
 
+    def test_a_link_to_nowhere_or_in_a_circle_as_destination_is_refused_by_name(self):
+        for name, target in (("dangling", "nowhere"), ("circle", "circle")):
+            link = self.cluster.path(name)
+            link.symlink_to(target)
+            for dest in (link, link / "below"):
+                with self.subTest(str(dest)):
+                    self.assert_exit(self.cluster.fetch(dest, revision=self.revision), 4, link, ";")
+
     def test_a_link_as_destination_is_followed(self):
         real = self.cluster.path("real")
         real.mkdir()

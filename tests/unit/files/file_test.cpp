@@ -104,6 +104,32 @@ TEST_F(Files, AFailedAtomicWriteLeavesWhatWasThere)
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator{root}, {}), 1);
 }
 
+TEST_F(Files, AFailedAtomicWriteNamesTheFinalPlace)
+{
+    ASSERT_TRUE(make_directories(root / "record" / "inside"));
+    for (const Path& path : {root / "record", root / "nowhere" / "record"}) {
+        const auto written = write_atomically(path, "content");
+        ASSERT_FALSE(written);
+        EXPECT_NE(written.error().message.find(path.string() + ":"), std::string::npos) << written.error().message;
+        EXPECT_EQ(written.error().message.find(".shoal-tmp"), std::string::npos) << written.error().message;
+    }
+}
+
+TEST_F(Files, ALinkThatLeadsNowhereOrInACircleIsNotAllowedAsADirectory)
+{
+    std::filesystem::create_symlink("nowhere", root / "dangling");
+    std::filesystem::create_symlink("circle", root / "circle");
+    std::ofstream{root / "file"} << "x";
+    for (const Path& path : {root / "dangling", root / "circle", root / "file"}) {
+        const auto made = make_directories(path / "below");
+        ASSERT_FALSE(made);
+        EXPECT_EQ(made.error().code, Errc::not_allowed);
+        EXPECT_NE(made.error().message.find(path.string()), std::string::npos) << made.error().message;
+        EXPECT_NE(made.error().hint, "");
+    }
+    EXPECT_EQ(open_read(root / "circle").error().code, Errc::not_allowed);
+}
+
 TEST_F(Files, ASmallFileAboveTheLimitIsTooLarge)
 {
     std::ofstream{root / "large"} << std::string(101, 'x');
