@@ -31,10 +31,10 @@ public:
         net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics);
     ~Seeder() override;
 
-    void start(std::function<void()> ready);  // beats begin; `ready` once the store has answered
-    [[nodiscard]] bool ready() const { return watch_.answers(Clock::now()); }
-    [[nodiscard]] std::string endpoint() const;  // the first listen address, with the real port
-    void leave(std::function<void()> done);      // tells the trackers, ends all waits for the store
+    void start(std::function<void()> ready);                                            // beats begin; `ready` once the store has answered
+    [[nodiscard]] std::string trouble() const { return watch_.trouble(Clock::now()); }  // why it is not ready; empty: it is
+    [[nodiscard]] std::string endpoint() const;                                         // the first listen address, with the real port
+    void leave(std::function<void()> done);                                             // tells the trackers, ends all waits for the store
 
 private:
     Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<objectstore::ObjectStore> store, std::shared_ptr<obs::Metrics> metrics);

@@ -22,8 +22,10 @@ Result<std::unique_ptr<net::HttpServer>> serve_status(net::Loop& loop, const std
     return net::HttpServer::listen(loop, endpoint, [&seeder, &metrics](const net::Request& request, const net::Respond& respond) {
         if (request.method != "GET" && request.method != "HEAD") return respond({405, "text/plain; charset=utf-8", "only GET\n", {{"Allow", "GET, HEAD"}}});
         if (request.path == "/livez") return respond({200, "text/plain; charset=utf-8", "ok\n", {}});
-        if (request.path == "/readyz" && seeder.ready()) return respond({200, "text/plain; charset=utf-8", "ok\n", {}});
-        if (request.path == "/readyz") return respond({503, "text/plain; charset=utf-8", "the object store does not answer\n", {}});
+        if (request.path == "/readyz") {
+            const std::string trouble = seeder.trouble();
+            return respond({trouble.empty() ? 200 : 503, "text/plain; charset=utf-8", (trouble.empty() ? "ok" : trouble) + "\n", {}});
+        }
         if (request.path == "/metrics") return respond({200, "text/plain; version=0.0.4", metrics.text(), {}});
         respond({404, "text/plain; charset=utf-8", "there is /metrics, /livez, /readyz\n", {}});
     });

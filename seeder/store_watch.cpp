@@ -7,7 +7,7 @@
 namespace shoal::seeder {
 namespace {
 
-constexpr Duration between_answers = std::chrono::seconds{10};
+constexpr Duration between_answers = std::chrono::seconds{5};
 constexpr Duration after_failure = std::chrono::seconds{2};
 constexpr Duration silence = std::chrono::seconds{30};
 
@@ -23,9 +23,10 @@ void StoreWatch::start(std::function<void()> first_answer)
     ask();
 }
 
-bool StoreWatch::answers(TimePoint now) const
+std::string StoreWatch::trouble(TimePoint now) const
 {
-    return answered_at_ && now - *answered_at_ < silence;
+    if (!complaint_.empty()) return complaint_;
+    return answered_at_ && now - *answered_at_ < silence ? "" : "store does not answer: " + store_->url();
 }
 
 // Models are few: a page of them is the cheapest question that only the store's root can answer.
@@ -40,11 +41,11 @@ void StoreWatch::heard(const Result<objectstore::Page>& page)
 {
     again_ = loop_.after(page ? between_answers : after_failure, [this] { ask(); });
     if (!page) {
-        if (!std::exchange(complained_, true)) obs::log(obs::Level::warning, "the store does not answer", {{"cause", page.error().text()}});
-        answered_at_.reset();
+        if (std::exchange(complaint_, page.error().text()).empty())
+            obs::log(obs::Level::warning, "the store does not answer", {{"cause", page.error().text()}});
         return;
     }
-    if (std::exchange(complained_, false)) obs::log(obs::Level::info, "the store answers", {{"store", store_->url()}});
+    if (!std::exchange(complaint_, "").empty()) obs::log(obs::Level::info, "the store answers", {{"store", store_->url()}});
     answered_at_ = Clock::now();
     if (const auto first = std::exchange(first_answer_, nullptr)) first();
 }

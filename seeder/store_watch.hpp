@@ -16,7 +16,8 @@ public:
     StoreWatch(net::Loop& loop, net::Workers& workers, std::shared_ptr<objectstore::ObjectStore> store);
 
     void start(std::function<void()> first_answer);
-    [[nodiscard]] bool answers(TimePoint now) const;  // in the last 30 s, and not with an error since
+    // Why it does not answer; empty: it has in the last 30 s, and not with an error since.
+    [[nodiscard]] std::string trouble(TimePoint now) const;
 
 private:
     void ask();
@@ -27,7 +28,7 @@ private:
     std::shared_ptr<objectstore::ObjectStore> store_;
     std::function<void()> first_answer_;
     std::optional<TimePoint> answered_at_;
-    bool complained_ = false;
+    std::string complaint_;  // about the last answer
     net::Handle again_;
 };
 

@@ -70,11 +70,12 @@ Result<Draft> Draft::create(const files::Path& target, std::uint64_t size)
     const files::Path directory = target.parent_path();
     BOOST_OUTCOME_TRY(ensure_directory(directory));
     files::Path hidden = directory / (std::string{temporary_prefix} + to_hex(random_id<Opaque<struct DraftTag, 8>>()));
-    BOOST_OUTCOME_TRY(file, files::open_write(hidden, files::Create::must_be_new));
+    BOOST_OUTCOME_TRY(file, files::open_temporary(hidden, target));
     Draft draft{target, std::move(hidden), std::move(file)};
-    BOOST_OUTCOME_TRY(state, files::state_of(draft.file_, draft.hidden_));
+    BOOST_OUTCOME_TRY(state, files::state_of(draft.file_, target));
     sweep(directory, state.mtime_ns);
-    if (size > 0 && ::fallocate(draft.file_.descriptor(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) != 0 && (errno == ENOSPC || errno == EDQUOT))
+    if (size > 0 && ::fallocate(draft.file_.descriptor(), FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(size)) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         return failure(system_error(errno, "cannot claim " + std::to_string(size) + " bytes", target.string()));
     return draft;
 }
@@ -136,7 +137,7 @@ Result<void> Draft::name_if_absent(Naming naming)
 
 Result<void> Draft::replace()
 {
-    BOOST_OUTCOME_TRY(files::rename(hidden_, target_));
+    if (::rename(hidden_.c_str(), target_.c_str()) != 0) return failure(system_error(errno, "cannot replace", target_.string()));
     return named();
 }
 
@@ -151,13 +152,12 @@ Result<void> Draft::rename_if_absent(Naming naming)
 
 Result<void> Draft::rename_under_lock()
 {
-    while (true) {
-        BOOST_OUTCOME_TRY(lock, DirectoryLock::acquire(target_.parent_path()));
+    const auto look = [this]() -> Result<void> {
         const auto there = files::state_of(target_);
         if (there) return failure(taken(target_));
-        if (there.error().code != Errc::not_found) return failure(there.error());
-        if (lock.still_held()) return replace();
-    }
+        return there.error().code == Errc::not_found ? Result<void>{success()} : failure(there.error());
+    };
+    return under_lock(target_.parent_path(), look, [this] { return replace(); });
 }
 
 Result<void> Draft::named()

@@ -1,4 +1,4 @@
-// A file on its way into a directory store: hidden, synced, then named. Destroyed without a name it is gone. Not thread-safe.
+// A file on its way into a directory store: hidden, synced, then named. Destroyed without a name it is gone. Errors name the target. Not thread-safe.
 #pragma once
 
 #include "common/core/result.hpp"

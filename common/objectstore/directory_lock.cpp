@@ -9,6 +9,8 @@
 namespace shoal::objectstore {
 namespace {
 
+constexpr unsigned most_tries = 8;
+
 // Moves a lock aside that nobody lets go of. What was moved is looked at again: between two waiters' decisions a new holder may have come, which gets its
 // lock back; if a third was faster, that holder finds its lock gone and begins again.
 void take_away(const files::Path& lock, const files::FileState& stale)
@@ -60,6 +62,17 @@ Result<DirectoryLock> DirectoryLock::acquire(const files::Path& directory, Durat
             return failure(Errc::timed_out, "cannot lock: " + lock.string() + ": somebody else holds it", "remove it if no other program writes to this store");
         std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
+}
+
+Result<void> under_lock(const files::Path& directory, const std::function<Result<void>()>& prepare, const std::function<Result<void>()>& act)
+{
+    for (unsigned tries = 0; tries < most_tries; ++tries) {
+        BOOST_OUTCOME_TRY(lock, DirectoryLock::acquire(directory));
+        BOOST_OUTCOME_TRY(prepare());
+        if (lock.still_held()) return act();
+    }
+    return failure(Errc::timed_out, "cannot keep the lock: " + (directory / lock_name).string() + ": taken away " + std::to_string(most_tries) + " times",
+        "see who else writes to this store or removes its locks, and run it again");
 }
 
 DirectoryLock::DirectoryLock(files::Path path, files::File file, files::FileState state) : path_{std::move(path)}, file_{std::move(file)}, state_{state} {}

@@ -9,6 +9,8 @@
 #include "common/core/result.hpp"
 #include "common/files/file.hpp"
 
+#include <functional>
+
 namespace shoal::objectstore {
 
 class DirectoryLock {
@@ -30,5 +32,8 @@ private:
     files::File file_;  // open, so that its inode is not given to another
     files::FileState state_;
 };
+
+// `prepare`, then `act`, under the directory's lock. Where the lock was taken away in between, all of it again, eight times at most; then timed_out naming it.
+Result<void> under_lock(const files::Path& directory, const std::function<Result<void>()>& prepare, const std::function<Result<void>()>& act);
 
 }  // namespace shoal::objectstore

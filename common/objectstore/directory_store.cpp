@@ -15,15 +15,28 @@ std::string name_of(const std::string& url, const std::string& key)
     return url + " key '" + model::printable(key) + "'";
 }
 
-Error missing(const std::string& url, const std::string& key)
+// A store whose directory is away (unmounted, removed) lacks nothing: nothing is known of what it holds.
+Result<void> check_root(const std::string& url, const files::Path& root)
 {
+    std::error_code cause;
+    if (std::filesystem::is_directory(root, cause)) return success();
+    Error gone{Errc::io, "store is gone: " + url + ": there is no such directory", {}};
+    if (cause && cause != std::errc::no_such_file_or_directory && cause != std::errc::not_a_directory)
+        gone = system_error(cause.value(), "cannot reach the store", url);
+    gone.hint = "mount or restore its directory";
+    return failure(std::move(gone));
+}
+
+Error missing(const std::string& url, const files::Path& root, const std::string& key)
+{
+    if (auto there = check_root(url, root); !there) return there.error();
     return {Errc::not_found, "object not found: " + name_of(url, key), {}};
 }
 
 // Says which object it was; the cause already has the path.
-Error about(Error error, const std::string& url, const std::string& key)
+Error about(Error error, const std::string& url, const files::Path& root, const std::string& key)
 {
-    if (error.code == Errc::not_found) return missing(url, key);
+    if (error.code == Errc::not_found) return missing(url, root, key);
     if (error.code == Errc::exists) return {Errc::exists, "object exists: " + name_of(url, key), {}};
     error.message = "store " + name_of(url, key) + ": " + error.message;
     return error;
@@ -42,14 +55,14 @@ Error other_version(const std::string& url, const std::string& key, const Versio
 
 class DirectoryUpload final : public Upload {
 public:
-    DirectoryUpload(std::string url, std::string key, std::uint64_t size, Draft draft, Naming naming)
-        : url_{std::move(url)}, key_{std::move(key)}, size_{size}, draft_{std::move(draft)}, naming_{naming}
+    DirectoryUpload(std::string url, files::Path root, std::string key, std::uint64_t size, Draft draft, Naming naming)
+        : url_{std::move(url)}, root_{std::move(root)}, key_{std::move(key)}, size_{size}, draft_{std::move(draft)}, naming_{naming}
     {}
 
     Result<void> write(ConstBytes bytes) override
     {
         const auto appended = draft_.append(bytes);
-        if (!appended) return failure(about(appended.error(), url_, key_));
+        if (!appended) return failure(about(appended.error(), url_, root_, key_));
         return success();
     }
 
@@ -57,14 +70,15 @@ public:
     {
         if (draft_.written() != size_) return failure(cut(url_, key_, size_, draft_.written()));
         const auto finished = draft_.finish();
-        if (!finished) return failure(about(finished.error(), url_, key_));
+        if (!finished) return failure(about(finished.error(), url_, root_, key_));
         const auto named = draft_.name_if_absent(naming_);
-        if (!named && named.error().code != Errc::exists) return failure(about(named.error(), url_, key_));
+        if (!named && named.error().code != Errc::exists) return failure(about(named.error(), url_, root_, key_));
         return success();
     }
 
 private:
     std::string url_;
+    files::Path root_;
     std::string key_;
     std::uint64_t size_;
     Draft draft_;
@@ -96,7 +110,7 @@ DirectoryStore::DirectoryStore(std::string url, files::Path root, Naming naming)
 Result<files::LookedAt> DirectoryStore::open(const std::string& key, const files::Path& path) const
 {
     auto opened = files::open_and_look(path);
-    if (!opened) return failure(opened.error().code == Errc::invalid ? missing(url_, key) : about(opened.error(), url_, key));
+    if (!opened) return failure(opened.error().code == Errc::invalid ? missing(url_, root_, key) : about(opened.error(), url_, root_, key));
     return opened;
 }
 
@@ -117,7 +131,7 @@ Result<Object> DirectoryStore::get(const std::string& key, std::size_t limit)
             "object is too large: " + name_of(url_, key) + ": expected at most " + std::to_string(limit) + " bytes, found " + std::to_string(size));
     Object object{std::string(size, '\0'), version_of(opened.state)};
     const auto read = files::read_exactly(opened.file, path, 0, std::as_writable_bytes(std::span{object.content}));
-    if (!read) return failure(about(read.error(), url_, key));
+    if (!read) return failure(about(read.error(), url_, root_, key));
     return object;
 }
 
@@ -134,49 +148,55 @@ Result<void> DirectoryStore::get_range(const std::string& key, std::uint64_t off
     BOOST_OUTCOME_TRY(check(opened.state));
     const auto read = files::read_exactly(opened.file, path, offset, out);
     const auto after = files::state_of(opened.file, path);
-    if (!after) return failure(about(after.error(), url_, key));
+    if (!after) return failure(about(after.error(), url_, root_, key));
     BOOST_OUTCOME_TRY(check(after.value()));
-    if (!read) return failure(about(read.error(), url_, key));
+    if (!read) return failure(about(read.error(), url_, root_, key));
     return success();
 }
 
 Result<Version> DirectoryStore::put(const std::string& key, std::string_view content, const Condition& condition)
 {
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
+    BOOST_OUTCOME_TRY(check_root(url_, root_));  // never made anew, as what lies above a mount point
     auto written = condition.kind == Condition::Kind::absent ? create(path, content, naming_) : replace(key, path, content, condition);
-    if (!written) return failure(written.error().code == Errc::changed ? written.error() : about(written.error(), url_, key));
+    if (!written) return failure(written.error().code == Errc::changed ? written.error() : about(written.error(), url_, root_, key));
     return written;
 }
 
 Result<Version> DirectoryStore::replace(const std::string& key, const files::Path& path, std::string_view content, const Condition& condition)
 {
-    const bool conditional = condition.kind == Condition::Kind::version;
-    while (true) {
-        BOOST_OUTCOME_TRY(draft, Draft::create(path, 0));  // makes the directory too
-        BOOST_OUTCOME_TRY(draft.append(as_bytes(content)));
-        BOOST_OUTCOME_TRY(lock, DirectoryLock::acquire(path.parent_path()));
+    BOOST_OUTCOME_TRY(draft, Draft::create(path, 0));  // makes the directory too
+    BOOST_OUTCOME_TRY(draft.append(as_bytes(content)));
+    Version version;
+    const auto prepare = [&]() -> Result<void> {
         BOOST_OUTCOME_TRY(before, state_or_none(path));
         const Version found = before == files::FileState{} ? "" : version_of(before);
-        if (conditional && found != condition.version) return failure(other_version(url_, key, condition.version, found));
+        if (condition.kind == Condition::Kind::version && found != condition.version) return failure(other_version(url_, key, condition.version, found));
         BOOST_OUTCOME_TRY(state, draft.finish(before.mtime_ns));
-        if (!lock.still_held()) continue;
-        BOOST_OUTCOME_TRY(draft.replace());
-        return version_of(state);
-    }
+        version = version_of(state);
+        return success();
+    };
+    BOOST_OUTCOME_TRY(under_lock(path.parent_path(), prepare, [&draft = draft] { return draft.replace(); }));
+    return version;
 }
 
 Result<std::unique_ptr<Upload>> DirectoryStore::upload(const std::string& key, std::uint64_t size)
 {
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
+    BOOST_OUTCOME_TRY(check_root(url_, root_));
     auto draft = Draft::create(path, size);
-    if (!draft) return failure(about(draft.error(), url_, key));
-    return std::unique_ptr<Upload>{std::make_unique<DirectoryUpload>(url_, key, size, std::move(draft).value(), naming_)};
+    if (!draft) return failure(about(draft.error(), url_, root_, key));
+    return std::unique_ptr<Upload>{std::make_unique<DirectoryUpload>(url_, root_, key, size, std::move(draft).value(), naming_)};
 }
 
 Result<Page> DirectoryStore::list(const std::string& prefix, const std::string& after, std::size_t limit)
 {
     if (limit < 1 || limit > 1000) return failure(Errc::invalid, "cannot list: " + url_ + ": a page has 1 to 1000 objects, not " + std::to_string(limit));
-    return list_directory(root_, prefix, after, limit);
+    BOOST_OUTCOME_TRY(page, list_directory(root_, prefix, after, limit));
+    if (page.objects.empty()) {
+        BOOST_OUTCOME_TRY(check_root(url_, root_));
+    }
+    return std::move(page);
 }
 
 Result<void> DirectoryStore::remove(const std::string& key)
@@ -184,11 +204,11 @@ Result<void> DirectoryStore::remove(const std::string& key)
     BOOST_OUTCOME_TRY(path, path_of_key(root_, key));
     if (::unlink(path.c_str()) == 0) {
         const auto synced = files::sync_directory(path.parent_path());
-        if (!synced) return failure(about(synced.error(), url_, key));
+        if (!synced) return failure(about(synced.error(), url_, root_, key));
         return success();
     }
-    if (errno == ENOENT || errno == ENOTDIR || errno == EISDIR) return success();
-    return failure(about(system_error(errno, "cannot remove", path.string()), url_, key));
+    if (errno == ENOENT || errno == ENOTDIR || errno == EISDIR) return check_root(url_, root_);
+    return failure(about(system_error(errno, "cannot remove", path.string()), url_, root_, key));
 }
 
 }  // namespace shoal::objectstore

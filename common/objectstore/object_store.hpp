@@ -1,4 +1,5 @@
 // What holds published models: keys to bytes. All calls block and are safe from any thread; errors name the store and the key, never a secret.
+// A key that is not there is not_found only where the store itself is: of a store that is away nothing is known, which is io.
 #pragma once
 
 #include "common/core/bytes.hpp"
@@ -71,6 +72,9 @@ public:
     virtual Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) = 0;
     virtual Result<void> remove(const std::string& key) = 0;  // success if absent
 };
+
+// Whether open_store() understands a URL; invalid, naming what it does understand.
+Result<void> check_url(const std::string& url);
 
 // file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);

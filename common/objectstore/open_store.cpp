@@ -75,6 +75,11 @@ std::optional<std::string> directory_of(const std::string& url)
     return path;
 }
 
+Result<void> check_url(const std::string& url)
+{
+    return directory_of(url) ? Result<void>{success()} : failure(not_understood(url));
+}
+
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
 {
     const auto path = directory_of(url);

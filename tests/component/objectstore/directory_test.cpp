@@ -3,8 +3,10 @@
 #include "common/objectstore/directory_lock.hpp"
 #include "common/objectstore/directory_store.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -180,6 +182,101 @@ TEST_F(DirectoryStoreTest, C84_ObjectsAreReadableByAnyUserWhateverTheUmask)
     ::umask(before);
     ASSERT_EQ(::chmod(root.c_str(), 0755), 0);
     EXPECT_TRUE(as_user([&] { return store->get("models/m/tags/prod", 10).value().content == "content"; }));
+}
+
+TEST_F(DirectoryStoreTest, AStoreThatIsAwayIsNotTakenForAnEmptyOne_AndNotMadeAnew)
+{
+    ASSERT_TRUE(store->put("models/m/tags/prod", "x", Condition::always()));
+    auto begun = store->upload("blobs/aa/x", 1);
+    ASSERT_TRUE(begun);
+    std::filesystem::rename(root, root.string() + "-away");
+    std::byte out{};
+    const std::vector<Error> errors{store->head("models/m/tags/prod").error(), store->get("nothing", 10).error(),
+        store->get_range("blobs/aa/x", 0, MutableBytes{&out, 1}).error(), store->list("models/", "", 10).error(), store->remove("nothing").error(),
+        store->put("new/key", "x", Condition::absent()).error(), store->put("new/key", "x", Condition::always()).error(),
+        store->upload("blobs/aa/y", 1).error(), begun.value()->write(ConstBytes{&out, 1}) ? begun.value()->commit().error() : Error{}};
+    for (const Error& error : errors) {
+        EXPECT_EQ(error.code, Errc::io) << error.text();
+        EXPECT_EQ(error.message, "store is gone: " + store->url() + ": there is no such directory");
+        EXPECT_NE(error.hint, "");
+    }
+    EXPECT_FALSE(std::filesystem::exists(root));
+    std::filesystem::rename(root.string() + "-away", root);
+    EXPECT_EQ(store->get("nothing", 10).error().code, Errc::not_found);
+    EXPECT_TRUE(store->list("nothing/", "", 10));
+}
+
+// The limit on a file's size, for the length of a scope: what is written beyond fails as on a full disk.
+struct SmallFiles {
+    SmallFiles()
+    {
+        ::getrlimit(RLIMIT_FSIZE, &before);
+        const rlimit small{1000, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &small);
+    }
+    ~SmallFiles() { ::setrlimit(RLIMIT_FSIZE, &before); }
+    rlimit before{};
+};
+
+TEST_F(DirectoryStoreTest, AWriteThatFailsNamesKeyAndPlace_AndLeavesNothingBehind)
+{
+    std::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_TRUE(store->put("d/there", "kept", Condition::always()));
+    const std::string large(5000, 'x');
+    std::vector<Error> errors;
+    {
+        const SmallFiles limited;
+        for (const Condition& condition : {Condition::absent(), Condition::always()}) errors.push_back(store->put("d/new", large, condition).error());
+        auto upload = store->upload("d/new", large.size());
+        errors.push_back(upload ? upload.value()->write(as_bytes(large)).error() : upload.error());
+    }
+    for (const Error& error : errors) {
+        EXPECT_EQ(error.code, Errc::no_space) << error.text();
+        for (const std::string& word : {store->url() + " key 'd/new'", (root / "d/new").string(), std::string{"ulimit -f"}})
+            EXPECT_NE(error.message.find(word), std::string::npos) << error.message;
+        EXPECT_EQ(error.message.find(".shoal-tmp"), std::string::npos) << error.message;
+    }
+    EXPECT_EQ(names("d"), std::vector<std::string>{"there"});
+}
+
+TEST_F(DirectoryStoreTest, ANameThatCannotBeGivenIsToldByKeyAndFinalPlace)
+{
+    std::filesystem::create_directories(root / "d/taken/inside");
+    const auto put = store->put("d/taken", "x", Condition::always());
+    ASSERT_FALSE(put);
+    EXPECT_NE(put.error().message.find("key 'd/taken'"), std::string::npos) << put.error().message;
+    EXPECT_EQ(put.error().message.find(".shoal-tmp"), std::string::npos) << put.error().message;
+    EXPECT_EQ(names("d"), std::vector<std::string>{"taken"});
+    ASSERT_EQ(::chmod(root.c_str(), 0755), 0);
+    ASSERT_EQ(::chmod((root / "d").c_str(), 0555), 0);
+    EXPECT_TRUE(as_user([&] {
+        const Error error = store->put("d/new", "x", Condition::absent()).error();
+        return error.message.find((root / "d/new").string()) != std::string::npos && error.message.find(".shoal-tmp") == std::string::npos;
+    }));
+    ASSERT_EQ(::chmod((root / "d").c_str(), 0755), 0);
+}
+
+TEST_F(DirectoryStoreTest, ALockThatIsTakenAwayAgainAndAgainIsGivenUpByName)
+{
+    int looks = 0;
+    int acts = 0;
+    const auto steal = [&]() -> Result<void> {
+        if (++looks <= 20) std::filesystem::remove(root / ".shoal-lock");
+        return success();
+    };
+    const auto act = [&]() -> Result<void> {
+        ++acts;
+        return success();
+    };
+    const auto done = under_lock(root, steal, act);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Errc::timed_out);
+    EXPECT_NE(done.error().message.find((root / ".shoal-lock").string()), std::string::npos);
+    EXPECT_EQ(looks, 8);
+    EXPECT_EQ(acts, 0);
+    looks = 18;
+    EXPECT_TRUE(under_lock(root, steal, act));
+    EXPECT_EQ(acts, 1);
 }
 
 TEST_F(DirectoryStoreTest, ALockOfTheDeadIsTakenOver)

@@ -82,7 +82,7 @@ protected:
         bool ready = false;
         seeder->start([&ready] { ready = true; });
         ASSERT_TRUE(run_until(loop, [&] { return ready && tracker.last; }));
-        EXPECT_TRUE(seeder->ready());
+        EXPECT_EQ(seeder->trouble(), "");
         join();
     }
 
