@@ -4,11 +4,14 @@
 #include "common/model/names.hpp"
 #include "common/objectstore/catalog.hpp"
 #include "common/objectstore/keys.hpp"
+#include "common/obs/log.hpp"
 #include "seeder/event_line.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 namespace shoal::seeder {
 namespace {
@@ -21,13 +24,35 @@ struct Listed {
     std::vector<std::string> tags;
 };
 
-Result<std::map<RevisionId, Listed>> revisions_of(ObjectStore& store, const std::string& model)
+// Damage that is told at the end, after all that is well.
+class Troubles {
+public:
+    void add(const Error& error)
+    {
+        obs::log(obs::Level::warning, error.message);
+        if (!first_) first_ = error;
+        ++count_;
+    }
+    [[nodiscard]] Result<void> end() const
+    {
+        if (!first_) return success();
+        const std::string more = count_ > 1 ? "; and " + std::to_string(count_ - 1) + " more, named above" : "";
+        return failure(first_->code, "the list is not complete: " + first_->message + more, first_->hint);
+    }
+
+private:
+    std::optional<Error> first_;
+    std::size_t count_ = 0;
+};
+
+Result<std::map<RevisionId, Listed>> revisions_of(ObjectStore& store, const std::string& model, Troubles& troubles)
 {
     std::map<RevisionId, Listed> all;
     BOOST_OUTCOME_TRY(revisions, objectstore::list_revisions(store, model));
-    for (const RevisionId& revision : revisions) all[revision].published = true;
+    for (const RevisionId& revision : revisions.items) all[revision].published = true;
     BOOST_OUTCOME_TRY(tags, objectstore::list_tags(store, model));
-    for (const objectstore::TagRecord& record : tags) all[record.revision].tags.push_back(record.tag);
+    for (const objectstore::TagRecord& record : tags.items) all[record.revision].tags.push_back(record.tag);
+    for (const auto* found : {&revisions.troubles, &tags.troubles}) std::for_each(found->begin(), found->end(), [&](const Error& one) { troubles.add(one); });
     return all;
 }
 
@@ -45,9 +70,10 @@ struct Extent {
     std::string trouble;
 };
 
-Extent extent_of(ObjectStore& store, const RevisionId& revision)
+Extent extent_of(ObjectStore& store, const RevisionId& revision, Troubles& troubles)
 {
     const auto loaded = objectstore::load_manifest(store, revision);
+    if (!loaded && loaded.error().code != Errc::not_found) troubles.add(loaded.error());
     if (!loaded) return {0, 0, loaded.error().message};
     return {loaded.value().manifest.files.size(), loaded.value().manifest.bytes(), {}};
 }
@@ -68,13 +94,22 @@ void print(const std::string& model, const RevisionId& revision, const Listed& l
     print_line(line);
 }
 
-Result<void> list_model(ObjectStore& store, const std::string& model, bool with_extent, Output output)
+// Whether the model has anything that can be told.
+Result<bool> list_model(ObjectStore& store, const std::string& model, bool with_extent, Output output, Troubles& troubles)
 {
-    BOOST_OUTCOME_TRY(revisions, revisions_of(store, model));
-    if (revisions.empty()) return failure(Errc::not_found, "model not found: " + model + ": " + store.url() + " has no revision of it");
+    BOOST_OUTCOME_TRY(revisions, revisions_of(store, model, troubles));
     for (const auto& [revision, listed] : revisions)
-        print(model, revision, listed, with_extent ? std::optional{extent_of(store, revision)} : std::nullopt, output);
-    return success();
+        print(model, revision, listed, with_extent ? std::optional{extent_of(store, revision, troubles)} : std::nullopt, output);
+    return !revisions.empty();
+}
+
+Result<void> list_one(ObjectStore& store, const std::string& model, Output output)
+{
+    Troubles troubles;
+    BOOST_OUTCOME_TRY(any, list_model(store, model, true, output, troubles));
+    BOOST_OUTCOME_TRY(troubles.end());
+    if (any) return success();
+    return failure(Errc::not_found, "model not found: " + model + ": " + store.url() + " has no revision of it", "see 'shoal-seeder ls'");
 }
 
 }  // namespace
@@ -85,13 +120,13 @@ Result<void> list(const ListOptions& options)
         BOOST_OUTCOME_TRY(model::check_model_name(options.model));
     }
     BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
-    if (!options.model.empty()) return list_model(*store, options.model, true, options.output);
+    if (!options.model.empty()) return list_one(*store, options.model, options.output);
     BOOST_OUTCOME_TRY(models, objectstore::list_models(*store));
+    Troubles troubles;
     for (const std::string& model : models) {
-        const auto listed = list_model(*store, model, false, options.output);
-        if (!listed && listed.error().code != Errc::not_found) return failure(listed.error());  // removed meanwhile
+        BOOST_OUTCOME_TRYV(list_model(*store, model, false, options.output, troubles));
     }
-    return success();
+    return troubles.end();
 }
 
 Result<void> tag(const TagOptions& options)

@@ -66,7 +66,8 @@ private:
             return success();
         }
         const auto written = store_.get(removal_key(revision_), model::max_manifest_bytes);
-        if (!written) return failure(written.error().code == Errc::not_found ? record.error() : written.error());
+        if (!written)
+            return failure(written.error().code == Errc::not_found || written.error().code == Errc::too_large ? record.error() : written.error());
         auto manifest = model::decode_manifest(written.value().content);
         if (!manifest || model::revision_of(written.value().content) != revision_ || manifest.value().model != options_.model) return failure(record.error());
         manifest_ = objectstore::PublishedRevision{revision_, written.value().content, std::move(manifest).value()};
@@ -77,8 +78,11 @@ private:
     Result<void> refuse_tagged() const
     {
         BOOST_OUTCOME_TRY(tags, objectstore::list_tags(store_, options_.model));
+        if (!tags.troubles.empty())  // it may be the one that names this revision
+            return failure(
+                tags.troubles.front().code, "cannot tell whether the revision is tagged: " + tags.troubles.front().message, tags.troubles.front().hint);
         std::string names;
-        for (const objectstore::TagRecord& record : tags)
+        for (const objectstore::TagRecord& record : tags.items)
             if (record.revision == revision_) names += (names.empty() ? "" : ", ") + options_.model + ":" + record.tag;
         if (names.empty()) return success();
         return failure(Errc::not_allowed, "revision is tagged: " + to_string(revision_) + ": " + names, "untag it first, or move the tag to another revision");

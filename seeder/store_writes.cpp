@@ -44,7 +44,7 @@ Result<StoreFacts> look(ObjectStore& store, const SmallObjects& objects, const m
     auto location = objectstore::load_location(store, {objects.revision, objects.manifest, manifest});
     if (location)
         facts.location = std::move(location).value();
-    else if (location.error().code != Errc::not_found && location.error().code != Errc::malformed && location.error().code != Errc::too_large)
+    else if (location.error().code != Errc::not_found && location.error().code != Errc::integrity)  // what is damaged is put right
         return failure(location.error());
     for (const std::string& tag : objects.tags) {
         BOOST_OUTCOME_TRY(found, compare(store, objectstore::tag_key(objects.model, tag), pointer));

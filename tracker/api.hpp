@@ -28,6 +28,8 @@ private:
     void models(const net::Request& request, const Segments& path, const net::Respond& respond);
     void list_models(const Page& page, const net::Respond& respond);
     void model(const std::string& name, const net::Respond& respond);
+    [[nodiscard]] nlohmann::json describe_model(
+        const std::string& name, const objectstore::Listing<RevisionId>& ids, const objectstore::Listing<objectstore::TagRecord>& records) const;
     void tag(const std::string& name, const std::string& tag, const net::Respond& respond);
     void revision_of_model(const std::string& name, const RevisionId& revision, const net::Respond& respond);
 

@@ -73,23 +73,28 @@ void Api::list_models(const Page& page, const net::Respond& respond)
 
 void Api::model(const std::string& name, const net::Respond& respond)
 {
-    library_.revisions(name, [this, name, respond](const Result<std::shared_ptr<const std::vector<RevisionId>>>& ids) {
-        if (!ids || ids.value()->empty()) {
+    library_.revisions(name, [this, name, respond](const Result<std::shared_ptr<const objectstore::Listing<RevisionId>>>& ids) {
+        if (!ids || (ids.value()->items.empty() && ids.value()->troubles.empty())) {
             respond(problem(ids ? Error{Errc::not_found, "model: " + name + ": no revision is published", {}} : ids.error()));
             return;
         }
-        library_.tags(name, [this, name, respond, ids = ids.value()](const Result<std::shared_ptr<const std::vector<objectstore::TagRecord>>>& records) {
-            if (!records) {
-                respond(problem(records.error()));
-                return;
-            }
-            json tags = json::array();
-            for (const auto& record : *records.value()) tags.push_back({{"tag", record.tag}, {"revision", to_string(record.revision)}});
-            json revisions = json::array();
-            for (const RevisionId& id : *ids) revisions.push_back(describe(id, nullptr, {.limit = 0, .cursor = {}}));
-            respond(json_answer({{"model", name}, {"tags", std::move(tags)}, {"revisions", std::move(revisions)}}));
+        library_.tags(name, [this, name, respond, ids = ids.value()](const Result<std::shared_ptr<const objectstore::Listing<objectstore::TagRecord>>>& tags) {
+            respond(tags ? json_answer(describe_model(name, *ids, *tags.value())) : problem(tags.error()));
         });
     });
+}
+
+json Api::describe_model(
+    const std::string& name, const objectstore::Listing<RevisionId>& ids, const objectstore::Listing<objectstore::TagRecord>& records) const
+{
+    json tags = json::array();
+    for (const auto& record : records.items) tags.push_back({{"tag", record.tag}, {"revision", to_string(record.revision)}});
+    json revisions = json::array();
+    for (const RevisionId& id : ids.items) revisions.push_back(describe(id, nullptr, {.limit = 0, .cursor = {}}));
+    json said{{"model", name}, {"tags", std::move(tags)}, {"revisions", std::move(revisions)}};
+    for (const auto* troubles : {&ids.troubles, &records.troubles})
+        for (const Error& trouble : *troubles) said["troubles"].push_back(trouble.text());
+    return said;
 }
 
 void Api::tag(const std::string& name, const std::string& tag, const net::Respond& respond)

@@ -30,14 +30,20 @@ std::size_t bytes_of(const Result<std::vector<T>>& items)
     return items ? items.value().size() * 128 : 0;
 }
 
+template <typename T>
+std::size_t bytes_of(const Result<objectstore::Listing<T>>& listing)
+{
+    return listing ? listing.value().items.size() * 128 + listing.value().troubles.size() * 512 : 0;
+}
+
 std::size_t bytes_of(const Result<std::string>& text)
 {
     return text ? text.value().size() : 0;
 }
 
-Result<std::string> get(ObjectStore& store, const std::string& key, std::size_t limit)
+Result<std::string> get(ObjectStore& store, const std::string& key, std::size_t limit, const std::string& what)
 {
-    BOOST_OUTCOME_TRY(object, store.get(key, limit));
+    BOOST_OUTCOME_TRY(object, objectstore::load_object(store, key, limit, what));
     return std::move(object.content);
 }
 
@@ -97,7 +103,7 @@ void Library::manifest(const RevisionId& revision, Done<std::string> done)
 {
     const auto load = [revision](ObjectStore& store) {
         const std::string key = objectstore::manifest_key(revision);
-        auto bytes = get(store, key, model::max_manifest_bytes);
+        auto bytes = get(store, key, model::max_manifest_bytes, "revision " + to_string(revision));
         const bool right = bytes && model::revision_of(bytes.value()) == revision;
         if (bytes && !right) report_damage(store.url(), key, "their digest is not the revision");
         const std::size_t size = bytes_of(bytes);
@@ -110,7 +116,7 @@ void Library::layers(const RevisionId& revision, Done<std::string> done)
 {
     const auto load = [revision](ObjectStore& store) {
         const std::string key = objectstore::layers_key(revision);
-        auto bytes = get(store, key, max_layers_bytes);
+        auto bytes = get(store, key, max_layers_bytes, "layers of " + to_string(revision));
         const auto checked = bytes ? check_layers(store, revision, bytes.value()) : Result<void>{success()};
         if (!checked) report_damage(store.url(), key, checked.error().message);
         const bool right = bytes && checked;
@@ -157,24 +163,24 @@ void Library::models(Done<std::vector<std::string>> done)
     ask<std::vector<std::string>>("models", load, std::move(done));
 }
 
-void Library::tags(const std::string& model, Done<std::vector<objectstore::TagRecord>> done)
+void Library::tags(const std::string& model, Done<objectstore::Listing<objectstore::TagRecord>> done)
 {
     const auto load = [model](ObjectStore& store) {
         auto records = objectstore::list_tags(store, model);
         const std::size_t size = bytes_of(records);
         return Loaded{value_of(std::move(records)), size, false};
     };
-    ask<std::vector<objectstore::TagRecord>>("tags " + model, load, std::move(done));
+    ask<objectstore::Listing<objectstore::TagRecord>>("tags " + model, load, std::move(done));
 }
 
-void Library::revisions(const std::string& model, Done<std::vector<RevisionId>> done)
+void Library::revisions(const std::string& model, Done<objectstore::Listing<RevisionId>> done)
 {
     const auto load = [model](ObjectStore& store) {
         auto ids = objectstore::list_revisions(store, model);
         const std::size_t size = bytes_of(ids);
         return Loaded{value_of(std::move(ids)), size, false};
     };
-    ask<std::vector<RevisionId>>("revisions " + model, load, std::move(done));
+    ask<objectstore::Listing<RevisionId>>("revisions " + model, load, std::move(done));
 }
 
 void Library::is_published(const std::string& model, const RevisionId& revision, Done<bool> done)

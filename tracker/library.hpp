@@ -49,8 +49,8 @@ public:
 
     void tag(const std::string& model, const std::string& tag, Done<RevisionId> done);
     void models(Done<std::vector<std::string>> done);
-    void tags(const std::string& model, Done<std::vector<objectstore::TagRecord>> done);
-    void revisions(const std::string& model, Done<std::vector<RevisionId>> done);
+    void tags(const std::string& model, Done<objectstore::Listing<objectstore::TagRecord>> done);
+    void revisions(const std::string& model, Done<objectstore::Listing<RevisionId>> done);
     void is_published(const std::string& model, const RevisionId& revision, Done<bool> done);  // not_found where it is not
 
     void probe(std::function<void(Result<void>)> done);  // whether the store answers

@@ -26,6 +26,13 @@ struct TagRecord {
     RevisionId revision;
 };
 
+// What a listing found, and what of it could not be read: each trouble names its key (integrity, not_allowed, io), and hides nothing else.
+template <typename T>
+struct Listing {
+    std::vector<T> items;
+    std::vector<Error> troubles;
+};
+
 struct PublishedRevision {  // all that is needed to serve one
     RevisionId id;
     std::string manifest_bytes;
@@ -40,13 +47,15 @@ Result<Location> decode_location(std::string_view bytes, const model::Manifest& 
 std::string encode_pointer(const RevisionId& revision);  // what a tag or a revision record holds: {"revision":"sha256:…"}
 Result<RevisionId> decode_pointer(std::string_view bytes);
 
-Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision);  // not_found; integrity where the bytes are not the revision's
-Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout);  // checked bytes
+// What is read is checked: not_found naming `what`; integrity, naming the key, expected and found, where the store holds something else or more than that can be.
+Result<Object> load_object(ObjectStore& store, const std::string& key, std::size_t limit, const std::string& what);  // only its size is checked
+Result<PublishedRevision> load_manifest(ObjectStore& store, const RevisionId& revision);
+Result<std::string> load_layers(ObjectStore& store, const RevisionId& revision, const model::Layout& layout);
 Result<Location> load_location(ObjectStore& store, const PublishedRevision& revision);
 Result<void> require_revision(ObjectStore& store, const std::string& model, const RevisionId& revision);  // not_found unless it is one of the model's
 Result<RevisionId> load_tag(ObjectStore& store, const std::string& model, const std::string& tag);
 Result<std::vector<std::string>> list_models(ObjectStore& store);  // pages; cost grows with models, tags and revisions, not with blobs
-Result<std::vector<TagRecord>> list_tags(ObjectStore& store, const std::string& model);
-Result<std::vector<RevisionId>> list_revisions(ObjectStore& store, const std::string& model);
+Result<Listing<TagRecord>> list_tags(ObjectStore& store, const std::string& model);
+Result<Listing<RevisionId>> list_revisions(ObjectStore& store, const std::string& model);
 
 }  // namespace shoal::objectstore

@@ -12,9 +12,13 @@ using Json = nlohmann::json;
 constexpr int location_schema = 1;
 constexpr std::size_t max_text = 8192;
 
-Error malformed(const std::string& what)
+constexpr std::size_t shown_bytes = 40;
+
+Error malformed(const std::string& expected, std::string_view bytes)
 {
-    return {Errc::malformed, "record does not decode: " + what, {}};
+    const std::string some = bytes.size() > shown_bytes ? " that begin" : "";
+    return {Errc::malformed,
+        "expected " + expected + ", found " + std::to_string(bytes.size()) + " bytes" + some + " '" + model::printable(bytes.substr(0, shown_bytes)) + "'", {}};
 }
 
 // An object with exactly these members.
@@ -32,15 +36,8 @@ bool is_text(const Json& value)
 Result<SourceFile> source_file(const Json& entry)
 {
     if (!has_exactly(entry, {"key", "version"}) || !is_text(entry["key"]) || !is_text(entry["version"]))
-        return failure(malformed("location: a file needs a key and a version"));
+        return failure(malformed("of each file a key and a version", entry.dump(-1, ' ', true, Json::error_handler_t::replace)));
     return SourceFile{entry["key"].get<std::string>(), entry["version"].get<std::string>()};
-}
-
-Result<Json> parse(std::string_view bytes, const char* what)
-{
-    Json json = Json::parse(bytes, nullptr, false);
-    if (json.is_discarded()) return failure(malformed(std::string{what} + ": not JSON"));
-    return json;
 }
 
 }  // namespace
@@ -54,15 +51,16 @@ std::string encode(const Location& location)
 
 Result<Location> decode_location(std::string_view bytes, const model::Manifest& manifest)
 {
-    if (bytes.size() > max_location_bytes) return failure(Errc::too_large, "record is too large: location: " + std::to_string(bytes.size()) + " bytes");
-    BOOST_OUTCOME_TRY(json, parse(bytes, "location"));
+    if (bytes.size() > max_location_bytes)
+        return failure(Errc::too_large, "expected at most " + std::to_string(max_location_bytes) + " bytes, found " + std::to_string(bytes.size()));
+    const Json json = Json::parse(bytes, nullptr, false);
     if (!has_exactly(json, {"schema", "root", "files"}) || !is_text(json["root"]) || !json["files"].is_array())
-        return failure(malformed("location: expected schema, root and files"));
-    if (!json["schema"].is_number_integer() || json["schema"] != location_schema) return failure(malformed("location: expected schema 1"));
+        return failure(malformed("JSON with schema, root and files", bytes));
+    if (!json["schema"].is_number_integer() || json["schema"] != location_schema) return failure(malformed("schema 1", bytes));
     Location location{json["root"].get<std::string>(), {}};
     const std::size_t expected = location.root.empty() ? 0 : manifest.files.size();
     if (json["files"].size() != expected)
-        return failure(malformed("location: expected " + std::to_string(expected) + " files, found " + std::to_string(json["files"].size())));
+        return failure(Errc::malformed, "expected " + std::to_string(expected) + " files, found " + std::to_string(json["files"].size()));
     for (const Json& entry : json["files"]) {
         BOOST_OUTCOME_TRY(file, source_file(entry));
         location.files.push_back(std::move(file));
@@ -77,12 +75,14 @@ std::string encode_pointer(const RevisionId& revision)
 
 Result<RevisionId> decode_pointer(std::string_view bytes)
 {
-    if (bytes.size() > max_record_bytes) return failure(Errc::too_large, "record is too large: " + std::to_string(bytes.size()) + " bytes");
-    BOOST_OUTCOME_TRY(json, parse(bytes, "revision"));
-    if (!has_exactly(json, {"revision"}) || !is_text(json["revision"])) return failure(malformed("expected {\"revision\":\"sha256:…\"}"));
-    auto revision = parse_revision(json["revision"].get_ref<const std::string&>());
-    if (!revision) return failure(malformed("expected a revision, found '" + model::printable(json["revision"].get_ref<const std::string&>()) + "'"));
-    return revision;
+    if (bytes.size() > max_record_bytes)
+        return failure(Errc::too_large, "expected at most " + std::to_string(max_record_bytes) + " bytes, found " + std::to_string(bytes.size()));
+    const Json json = Json::parse(bytes, nullptr, false);
+    if (has_exactly(json, {"revision"}) && is_text(json["revision"])) {
+        auto revision = parse_revision(json["revision"].get_ref<const std::string&>());
+        if (revision) return revision;
+    }
+    return failure(malformed(R"({"revision":"sha256:<64 hex>"})", bytes));
 }
 
 }  // namespace shoal::objectstore

@@ -59,6 +59,28 @@ class WrongBytes(EndToEnd):
         flip_byte(self.cluster.store / f"layers/{self.hex}", 40)
         self.fails_with_6()
 
+    def test_a_garbled_location_is_named(self):
+        self.publish()
+        write(self.cluster.store / f"locations/{self.hex}.json", b"garbage")
+        self.fails_with_6(f"locations/{self.hex}.json", "expected", "'garbage'")
+
+    def test_a_manifest_of_twenty_megabytes_is_named(self):
+        self.publish()
+        write(self.cluster.store / f"manifests/{self.hex}.json", bytes(20 * MIB))
+        self.fails_with_6(f"manifests/{self.hex}.json", "expected", str(20 * MIB))
+
+    def test_a_garbled_tag_is_named_and_hides_no_other(self):
+        self.publish("--tag", "prod", "--tag", "bad")
+        write(self.cluster.store / "models/llama/tags/bad", b"garbage")
+        self.cluster.start_servers()
+        done = self.cluster.fetch(self.dest, "--tag", "bad", "--timeout", "60s", deadline=70)
+        self.assert_exit(done, 6, "models/llama/tags/bad", "expected", "'garbage'", ";")
+        listed = self.cluster.seeder_command("ls")
+        self.assert_exit(listed, 6, "models/llama/tags/bad")
+        self.assertIn(f"{self.revision}  prod", listed.out)
+        done = self.cluster.fetch(self.dest, "--tag", "prod")
+        self.assertEqual(done.code, 0, done.err)
+
     def test_C14_an_indexed_file_that_was_overwritten_withdraws_the_revision(self):
         self.publish("--in-place")
         shard = self.source / "model-00001-of-00002.bin"
@@ -103,6 +125,27 @@ class WrongBytes(EndToEnd):
         flip_byte(largest, 5)
         wait_until(lambda: self.cluster.fetch(self.dest, revision=self.revision).code == 0, "the same seeder serves it", 60)
         self.assert_fetched(self.source, self.dest)
+
+
+class StoreAway(EndToEnd):
+    """The store's directory is gone while servers run: as with a lost mount."""
+
+    def test_is_said_by_readyz_and_by_a_fetch_and_passes(self):
+        revision = self.cluster.publish(make_model(self.cluster.path("source")))
+        seeder = self.cluster.start_servers()
+        tracker = self.cluster.current_tracker
+        bases = {tracker: tracker.url, seeder: seeder.http}
+        away = self.cluster.store.rename(self.cluster.path("away"))
+        for server, base in bases.items():
+            wait_until(lambda: server.get("/readyz", base)[0] == 503, "readyz is 503")
+            self.assertIn(self.cluster.store_url.encode(), server.get("/readyz", base)[1].replace(b"\\/", b"/"))
+        done = self.cluster.fetch(self.cluster.path("dest"), "--timeout", "3s", revision=revision)
+        self.assert_exit(done, 7, "store is gone", self.cluster.store_url)
+        away.rename(self.cluster.store)
+        for server, base in bases.items():
+            wait_until(lambda: server.get("/readyz", base)[0] == 200, "readyz is 200")
+        done = self.cluster.fetch(self.cluster.path("dest"), revision=revision)
+        self.assertEqual(done.code, 0, done.err)
 
 
 class Unknown(EndToEnd):
@@ -382,6 +425,23 @@ class FullDisk(EndToEnd):
         self.assertFalse(any((store / "models").rglob("*")) if (store / "models").exists() else False)
         hog.unlink()
         self.assertEqual(self.cluster.publish(self.source, store=f"file://{store}"), self.revision)
+
+
+class FileSizeLimit(EndToEnd):
+    """ulimit -f: a write beyond it is an error that names the limit and the place, not the end of the process."""
+
+    def test_is_told_by_publish_and_fetch(self):
+        source = make_model(self.cluster.path("source"))
+        limited = ["prlimit", "--fsize=1000000"]
+        done = self.cluster.run([*limited, SEEDER, "publish", source, "--model", "llama", "--store", self.cluster.store_url])
+        self.assert_exit(done, 5, "ulimit -f", self.cluster.store, "blobs/", ";")
+        self.assertEqual([path for path in self.cluster.store.rglob(".shoal-tmp-*")], [])
+        revision = self.cluster.publish(source)
+        self.cluster.start_servers()
+        dest = self.cluster.path("dest")
+        done = self.cluster.start_fetch(dest, "--stall-timeout", "3s", prefix=limited, revision=revision).wait()
+        self.assert_exit(done, 5, "File too large", dest)
+        self.assert_nothing_ready(dest)
 
 
 class Signals(EndToEnd):

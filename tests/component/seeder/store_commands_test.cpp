@@ -77,6 +77,56 @@ TEST_F(Publishing, ListTagAndUntag)
     EXPECT_THAT(listed("nothing"), HasSubstr("error 3"));
 }
 
+TEST_F(Publishing, OneDamagedRecordHidesNothingElseOfAListing)
+{
+    write("a", "x");
+    options.tags = {"bad", "good", "huge"};
+    const std::string revision = published();
+    options.model = "other";
+    options.tags.clear();
+    const std::string other = published();
+    write("models/m/tags/bad", "garbage", "store");
+    write("models/m/tags/huge", std::string(5000, ' '), "store");
+    write("models/m/revisions/stray", "", "store");
+    std::string out;
+    const auto listed = [&](const std::string& model) {
+        testing::internal::CaptureStdout();
+        const auto done = list({options.store, model, Output::text});
+        out = testing::internal::GetCapturedStdout();
+        return done;
+    };
+    for (const char* model : {"", "m"}) {
+        const auto done = listed(model);
+        ASSERT_FALSE(done);
+        EXPECT_EQ(done.error().code, Errc::integrity);
+        EXPECT_THAT(done.error().message, testing::AllOf(HasSubstr("models/m/revisions/stray"), HasSubstr("expected"), HasSubstr("2 more")));
+        EXPECT_NE(done.error().hint, "");
+        EXPECT_THAT(out, HasSubstr("m  " + revision + "  good"));
+    }
+    EXPECT_FALSE(listed(""));
+    EXPECT_THAT(out, HasSubstr("other  " + other));
+    EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("models/m/tags/bad"), HasSubstr("found 7 bytes 'garbage'")));
+    EXPECT_EQ(printed([&] { return tag({options.store, "m", "bad", revision, Dry::no}); }), "m:bad " + revision + "\n");
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "huge", "", Dry::no}); }), "");
+    fs::remove(root / "store/models/m/revisions/stray");
+    EXPECT_TRUE(listed(""));
+}
+
+TEST_F(Publishing, WhateverIsDamagedIsAnIntegrityErrorThatNamesTheKey_AndPublishPutsItRight)
+{
+    write("a", bytes_of(600'000, 1));
+    const std::string revision = published();
+    const RevisionId id = parse_revision(revision).value();
+    for (const std::string& key : {objectstore::location_key(id), objectstore::manifest_key(id), objectstore::layers_key(id)}) {
+        for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{20} << 20U, std::size_t{70} << 20U}) {
+            std::ofstream{root / "store" / key, std::ios::trunc} << std::string(size, 'g');
+            EXPECT_THAT(verified(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr(key), HasSubstr("expected"), HasSubstr("found"))) << size;
+        }
+        EXPECT_EQ(published(), revision);
+        EXPECT_THAT(verified(revision), HasSubstr("verified"));
+    }
+}
+
 TEST_F(Publishing, RemoveRefusesWhatIsTaggedOrCannotBeJudged)
 {
     write("a", "x");
