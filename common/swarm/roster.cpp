@@ -28,7 +28,7 @@ Verdict Roster::judge(const Shown& shown, Direction direction, TimePoint now) co
     if (banned(shown.peer) || left_alone(shown.peer, now)) return Verdict::refused;
     const Member* member = find(shown.peer);
     if (member == nullptr) return Verdict::unknown;
-    if (shown.key) return *shown.key == member->key ? Verdict::admitted : Verdict::unknown;
+    if (shown.key) return *shown.key == member->key && !shown.key->is_zero() ? Verdict::admitted : Verdict::unknown;
     return direction == Direction::dialled ? Verdict::admitted : Verdict::unknown;
 }
 

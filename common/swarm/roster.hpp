@@ -30,7 +30,8 @@ public:
 
     // Who was accepted must show the key that a tracker told of this peer. Who was dialled sits at an endpoint that a tracker named, and is asked only to be
     // the peer that was named: so the key is shown to no stranger who dials in, who could use it to pass for us. What is left is an endpoint that changed
-    // hands and claims the old owner's peer id: it gets pieces, and the key of who dialled it. TLS closes that.
+    // hands and claims the old owner's peer id: it gets pieces, and the key of who dialled it. TLS closes that. A key of zeros is what a beat without one
+    // leaves: it opens nothing.
     [[nodiscard]] Verdict judge(const Shown& shown, Direction direction, TimePoint now) const;
 
     void ban(const PeerId& peer) { banned_.insert(peer); }

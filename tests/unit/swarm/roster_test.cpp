@@ -50,6 +50,16 @@ TEST_F(SwarmRoster, WhoIsDialledMustBeWhoWasNamedAndMayShowNoWrongKey)
     EXPECT_EQ(judge(shows(3), Direction::dialled), Verdict::unknown);
 }
 
+TEST_F(SwarmRoster, AMemberWithoutAKeyIsPassedForByNobody)
+{
+    Member keyless = member(1);
+    keyless.key = {};
+    roster.assign({keyless});
+    EXPECT_EQ(judge(shows(1, MemberKey{})), Verdict::unknown);
+    EXPECT_EQ(judge(shows(1, MemberKey{}), Direction::dialled), Verdict::unknown);
+    EXPECT_EQ(judge(shows(1), Direction::dialled), Verdict::admitted);
+}
+
 TEST_F(SwarmRoster, OnlyTheLastListCounts)
 {
     roster.assign({member(2), member(3)});
