@@ -64,7 +64,8 @@ void Report::tell_progress(const FetchProgress& progress)
     told_ = std::max(told_, progress.bytes);
     Event event{{"event", "progress"}, {"bytes", told_}, {"total", progress.total}, {"rate", progress.rate}, {"from_peers", progress.from_peers},
         {"from_origin", progress.from_origin}, {"reused", progress.reused}};
-    if (progress.rate > 0) event["eta_s"] = (progress.total - std::min(told_, progress.total)) / progress.rate;
+    const std::uint64_t left = progress.total - std::min(told_, progress.total);
+    event["eta_s"] = left == 0 ? Event(0) : progress.rate == 0 ? Event(nullptr) : Event(left / progress.rate);
     print(event);
 }
 

@@ -26,7 +26,7 @@ public:
 
     void resolved(const std::string& model, const RevisionId& revision, const std::string& tag);
     void started(const std::string& path, std::uint64_t files, const FetchProgress& progress);
-    void progress(const FetchProgress& progress, TimePoint now);  // tells it when it is time to
+    void progress(const FetchProgress& progress, TimePoint now);  // tells it when it is time to; eta_s is null while nothing comes
     void verified(const FetchProgress& progress);
     void ready(const std::string& path, const FetchProgress& progress, Duration taken);
     void failed(int code, const Error& error);
