@@ -22,6 +22,9 @@ namespace {
 using objectstore::Location;
 using objectstore::ObjectStore;
 
+constexpr int most_looks = 3;
+constexpr Duration removals_end_within = std::chrono::seconds{10};
+
 class Publication {
 public:
     Publication(const PublishOptions& options, const Stop& stop)
@@ -43,7 +46,7 @@ public:
         const model::Layout layout{manifest_};
         BOOST_OUTCOME_TRY(plan, plan_with(layout, source));
         if (options_.dry_run == Dry::no) {
-            BOOST_OUTCOME_TRY(execute(layout, plan));
+            BOOST_OUTCOME_TRY(execute(layout, source, plan));
         }
         watch_.finish();
         report(plan);
@@ -195,16 +198,30 @@ private:
         return sizes;
     }
 
-    Result<void> execute(const model::Layout& layout, const PublishPlan& plan)
+    Result<void> execute(const model::Layout& layout, const Location& source, const PublishPlan& plan)
     {
         BOOST_OUTCOME_TRY(upload(layout, plan));
         BOOST_OUTCOME_TRY(watch_.crew().run(tree_.files.size(), [this](std::size_t i) { return check_unchanged(tree_.files[i]); }));
         if (stop_.requested()) return failure(Crew::given_up());
         BOOST_OUTCOME_TRY(write_names(*store_, objects_, plan));
-        // A blob that was there may have been removed with another revision before our names said that it is needed.
-        if (options_.placement == Placement::in_place) return success();
-        BOOST_OUTCOME_TRY(again, plan_with(layout, {}));
-        return upload(layout, again);
+        return outlast_removals(layout, source);
+    }
+
+    // What was there may have been removed, with this revision or another one, before our names said that it is needed: it is put back. Removals that began
+    // before are waited for: they announce themselves before they look at who shares their blobs.
+    Result<void> outlast_removals(const model::Layout& layout, const Location& source)
+    {
+        for (int looks = 1;; ++looks) {
+            BOOST_OUTCOME_TRY(wait_for_removals(*store_, manifest_, removals_end_within, [this] { return !stop_.requested(); }));
+            BOOST_OUTCOME_TRY(again, plan_with(layout, source));
+            if (!again.lacks_anything()) return success();
+            if (looks == most_looks) break;
+            BOOST_OUTCOME_TRY(upload(layout, again));
+            again.tags.clear();  // set once; somebody may have moved them since
+            BOOST_OUTCOME_TRY(write_names(*store_, objects_, again));
+        }
+        return failure(Errc::integrity, "revision was removed while it was published: " + options_.model + " " + to_string(objects_.revision),
+            "publish it again when nobody removes it");
     }
 
     Result<void> upload(const model::Layout& layout, const PublishPlan& plan)

@@ -34,6 +34,11 @@ bool whole_in_store(const model::Layout& layout, const StoreFacts& facts)
 
 }  // namespace
 
+bool PublishPlan::lacks_anything() const
+{
+    return !upload.empty() || layers || manifest || record;
+}
+
 bool PublishPlan::writes_nothing() const
 {
     return upload.empty() && !location && !layers && !manifest && !record && tags.empty();

@@ -34,7 +34,8 @@ struct PublishPlan {
     bool layers = false;
     bool manifest = false;
     bool record = false;
-    std::vector<std::size_t> tags;  // of those asked for
+    std::vector<std::size_t> tags;              // of those asked for
+    [[nodiscard]] bool lacks_anything() const;  // of what readers need, names of the revision included
     [[nodiscard]] bool writes_nothing() const;
 };
 

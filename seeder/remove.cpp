@@ -22,11 +22,6 @@ using objectstore::ObjectStore;
 
 constexpr const char* manifests_prefix = "manifests/";
 
-std::string removal_key(const RevisionId& revision)
-{
-    return "state/removals/" + to_hex(revision) + ".json";
-}
-
 class Removal {
 public:
     Removal(const RemoveOptions& options, const Stop& stop, ObjectStore& store, const RevisionId& revision)
@@ -40,12 +35,19 @@ public:
         if (options_.ask == Ask::trackers && !resumed_) {
             BOOST_OUTCOME_TRY(ask_trackers(options_.trackers, revision_, stop_));
         }
-        BOOST_OUTCOME_TRY(blobs, blobs_to_remove());
+        if (options_.dry_run == Dry::no) {
+            BOOST_OUTCOME_TRY(announce());
+        }
+        auto blobs = blobs_to_remove();
+        if (!blobs) {
+            if (options_.dry_run == Dry::no && !resumed_) (void)store_.remove(objectstore::removal_key(revision_));  // nothing has been removed
+            return failure(blobs.error());
+        }
         if (options_.dry_run == Dry::no) {
             BOOST_OUTCOME_TRY(remove_names());
-            BOOST_OUTCOME_TRY(remove_blobs(blobs));
+            BOOST_OUTCOME_TRY(remove_blobs(blobs.value()));
         }
-        report(blobs);
+        report(blobs.value());
         return success();
     }
 
@@ -65,9 +67,8 @@ private:
                 obs::log(obs::Level::warning, "the manifest cannot be read, its blobs stay: " + loaded.error().message);
             return success();
         }
-        const auto written = store_.get(removal_key(revision_), model::max_manifest_bytes);
-        if (!written)
-            return failure(written.error().code == Errc::not_found || written.error().code == Errc::too_large ? record.error() : written.error());
+        const auto written = store_.get(objectstore::removal_key(revision_), model::max_manifest_bytes);
+        if (!written) return failure(written.error().code == Errc::not_found || written.error().code == Errc::too_large ? record.error() : written.error());
         auto manifest = model::decode_manifest(written.value().content);
         if (!manifest || model::revision_of(written.value().content) != revision_ || manifest.value().model != options_.model) return failure(record.error());
         manifest_ = objectstore::PublishedRevision{revision_, written.value().content, std::move(manifest).value()};
@@ -125,11 +126,17 @@ private:
         return unshared.roots();
     }
 
-    Result<void> remove_names() const
+    // Before the other manifests are looked at: a publish that writes its manifest after that look finds this, and waits for what we take.
+    Result<void> announce() const
     {
         if (manifest_) {
-            BOOST_OUTCOME_TRY(store_.put(removal_key(revision_), manifest_->manifest_bytes, objectstore::Condition::always()));
+            BOOST_OUTCOME_TRY(store_.put(objectstore::removal_key(revision_), manifest_->manifest_bytes, objectstore::Condition::always()));
         }
+        return success();
+    }
+
+    Result<void> remove_names() const
+    {
         BOOST_OUTCOME_TRY(store_.remove(objectstore::revision_key(options_.model, revision_)));
         BOOST_OUTCOME_TRY(store_.remove(objectstore::manifest_key(revision_)));
         BOOST_OUTCOME_TRY(store_.remove(objectstore::location_key(revision_)));
@@ -142,7 +149,7 @@ private:
             if (stop_.requested()) return failure(Crew::given_up());
             BOOST_OUTCOME_TRY(store_.remove(objectstore::blob_key(blob)));
         }
-        BOOST_OUTCOME_TRY(store_.remove(removal_key(revision_)));
+        BOOST_OUTCOME_TRY(store_.remove(objectstore::removal_key(revision_)));
         return tell_what_was_hurt();
     }
 

@@ -1,6 +1,12 @@
 #include "seeder/store_writes.hpp"
 
+#include "common/objectstore/catalog.hpp"
 #include "common/objectstore/keys.hpp"
+#include "common/obs/log.hpp"
+#include "seeder/crew.hpp"
+#include "seeder/removal.hpp"
+
+#include <thread>
 
 namespace shoal::seeder {
 namespace {
@@ -27,6 +33,25 @@ Result<void> write(ObjectStore& store, const std::string& key, std::string_view 
     if (found == Found::same) return success();
     BOOST_OUTCOME_TRY(store.put(key, content, Condition::always()));
     return success();
+}
+
+constexpr std::size_t page_size = 1000;
+constexpr std::chrono::milliseconds between_looks{50};
+
+// The key of an announced removal that takes blobs of `ours`, or empty.
+Result<std::string> removal_beside(ObjectStore& store, const UnsharedBlobs& ours)
+{
+    std::string after;
+    do {
+        BOOST_OUTCOME_TRY(page, store.list(std::string{objectstore::removals_prefix}, after, page_size));
+        for (const objectstore::ObjectInfo& object : page.objects) {
+            const auto announced = store.get(object.key, model::max_manifest_bytes);
+            const auto removed = announced ? model::decode_manifest(announced.value().content) : Result<model::Manifest>{failure(announced.error())};
+            if (removed && ours.concerns(removed.value())) return object.key;
+        }
+        after = page.next;
+    } while (!after.empty());
+    return std::string{};
 }
 
 }  // namespace
@@ -80,6 +105,23 @@ Result<void> write_names(ObjectStore& store, const SmallObjects& objects, const 
         BOOST_OUTCOME_TRY(store.put(objectstore::tag_key(objects.model, objects.tags[tag]), pointer, Condition::always()));
     }
     return success();
+}
+
+Result<void> wait_for_removals(ObjectStore& store, const model::Manifest& manifest, Duration within, const std::function<bool()>& keep_going)
+{
+    const UnsharedBlobs ours{manifest};
+    const TimePoint end = Clock::now() + within;
+    while (true) {
+        BOOST_OUTCOME_TRY(beside, removal_beside(store, ours));
+        if (beside.empty()) return success();
+        if (!keep_going()) return failure(Crew::given_up());
+        if (Clock::now() >= end) {
+            obs::log(obs::Level::warning,
+                "a removal was not finished; it takes blobs of this revision if it is run again: " + store.url() + " key '" + beside + "'");
+            return success();
+        }
+        std::this_thread::sleep_for(between_looks);
+    }
 }
 
 }  // namespace shoal::seeder

@@ -1,9 +1,11 @@
 // The small writes of a publish, and what the store held before. Blocking; any thread.
 #pragma once
 
+#include "common/core/clock.hpp"
 #include "common/objectstore/object_store.hpp"
 #include "seeder/publish_plan.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +26,8 @@ Result<std::optional<std::uint64_t>> blob_size(objectstore::ObjectStore& store, 
 
 // Layers, location, manifest, record, tags: in this order, so that nobody finds a name before what it names.
 Result<void> write_names(objectstore::ObjectStore& store, const SmallObjects& objects, const PublishPlan& plan);
+
+// Until no announced removal shares a blob with `manifest`, but not longer than `within`: what is left then was broken off, and removes nothing. interrupted.
+Result<void> wait_for_removals(objectstore::ObjectStore& store, const model::Manifest& manifest, Duration within, const std::function<bool()>& keep_going);
 
 }  // namespace shoal::seeder

@@ -25,6 +25,11 @@ std::string blob_key(const Digest& pieces_root)
     return "blobs/" + hex.substr(0, 2) + "/" + hex;
 }
 
+std::string removal_key(const RevisionId& revision)
+{
+    return std::string{removals_prefix} + to_hex(revision) + ".json";
+}
+
 std::string tags_prefix(std::string_view model)
 {
     return "models/" + model::flat_name(model) + "/tags/";

@@ -16,5 +16,7 @@ std::string tags_prefix(std::string_view model);       // models/<name>/tags/
 std::string tag_key(std::string_view model, std::string_view tag);
 std::string revisions_prefix(std::string_view model);  // models/<name>/revisions/
 std::string revision_key(std::string_view model, const RevisionId& revision);
+std::string removal_key(const RevisionId& revision);  // state/removals/<hex>.json: the manifest of a revision that is being removed
+inline constexpr std::string_view removals_prefix = "state/removals/";
 
 }  // namespace shoal::objectstore

@@ -1,7 +1,11 @@
 // The verify, ls, tag, untag and remove commands against a directory store, in this process.
 #include "common/objectstore/keys.hpp"
 #include "seeder/catalog_commands.hpp"
+#include "seeder/store_writes.hpp"
 #include "tests/component/seeder/publishing.hpp"
+
+#include <future>
+#include <thread>
 
 namespace shoal::seeder {
 namespace {
@@ -155,6 +159,81 @@ TEST_F(Publishing, ARemovalThatWasKilledIsFinishedByTheNext)
     fs::remove(root / "store" / objectstore::manifest_key(id));
     EXPECT_THAT(removed(revision), HasSubstr("removed"));
     EXPECT_EQ(objects(""), 0U);
+}
+
+// A removal of equal content that began before our names were written, and takes the blobs after that.
+TEST_F(Publishing, APublishBesideARemovalEndsWithAllOfItsBlobs)
+{
+    write("a", bytes_of(300'000, 1));
+    const RevisionId going = parse_revision(published()).value();
+    const auto note = root / "store" / objectstore::removal_key(going);
+    fs::create_directories(note.parent_path());
+    fs::copy_file(root / "store" / objectstore::manifest_key(going), note);
+    options.model = "other";
+    std::promise<void> ended;
+    std::thread removal{[&, over = ended.get_future()] {
+        (void)over.wait_for(std::chrono::milliseconds{300});  // a publish that does not wait ends before the blobs go
+        fs::remove_all(root / "store" / "blobs");
+        fs::remove(note);
+    }};
+    const std::string revision = published();
+    ended.set_value();
+    removal.join();
+    EXPECT_THAT(verified(revision, "other"), HasSubstr("verified"));
+}
+
+TEST_F(Publishing, ARevisionThatIsRemovedWhileItIsPublishedIsThereInTheEnd)
+{
+    write("a", bytes_of(300'000, 1));
+    const RevisionId id = parse_revision(published()).value();
+    for (const Placement placement : {Placement::copy, Placement::in_place}) {
+        options.placement = placement;
+        const auto note = root / "store" / objectstore::removal_key(id);
+        fs::create_directories(note.parent_path());
+        fs::copy_file(root / "store" / objectstore::manifest_key(id), note);
+        std::promise<void> ended;
+        std::thread removal{[&, over = ended.get_future()] {
+            (void)over.wait_for(std::chrono::milliseconds{300});
+            for (const char* all : {"blobs", "models", "manifests", "locations", "layers"}) fs::remove_all(root / "store" / all);
+            fs::remove(note);
+        }};
+        EXPECT_THAT(publish_now(), HasSubstr(to_string(id)));
+        ended.set_value();
+        removal.join();
+        EXPECT_THAT(verified(to_string(id)), HasSubstr("verified"));
+    }
+}
+
+TEST_F(Publishing, ARemovalThatWasBrokenOffIsNotWaitedForForEver_AndOthersAreNotWaitedForAtAll)
+{
+    write("a", bytes_of(300'000, 1));
+    const std::string revision = published();
+    const RevisionId id = parse_revision(revision).value();
+    const auto store = objectstore::open_store(options.store);
+    const auto manifest = objectstore::load_manifest(*store.value(), id).value();
+    ASSERT_TRUE(store.value()->put(objectstore::removal_key(id), manifest.manifest_bytes, objectstore::Condition::always()));
+    int asked = 0;
+    const auto wait = [&](const model::Manifest& ours, std::chrono::milliseconds within, bool go_on) {
+        return wait_for_removals(*store.value(), ours, within, [&, go_on] {
+            ++asked;
+            return go_on;
+        });
+    };
+    EXPECT_TRUE(wait(manifest.manifest, std::chrono::milliseconds{1}, true));
+    EXPECT_GT(asked, 0);
+    EXPECT_EQ(wait(manifest.manifest, std::chrono::hours{1}, false).error().code, Errc::interrupted);
+    asked = 0;
+    EXPECT_TRUE(wait(model::Manifest{}, std::chrono::hours{1}, true));
+    EXPECT_EQ(asked, 0);
+}
+
+TEST_F(Publishing, ARemovalThatIsRefusedLeavesNoNote)
+{
+    write("a", "x");
+    const std::string revision = published();
+    write("manifests/stray", "", "store");
+    EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("manifests/stray")));
+    EXPECT_EQ(objects("state"), 0U);
 }
 
 TEST_F(Publishing, RemoveWithoutAnAnsweringTrackerTimesOut)
