@@ -2,7 +2,7 @@
 
 #include "common/core/quantity.hpp"
 #include "common/model/names.hpp"
-#include "common/net/http.hpp"
+#include "common/net/address.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -43,11 +43,13 @@ std::string host_name()
 
 void add_network(CLI::App& app, Flags& flags)
 {
-    cli::add_list(app, "--tracker", flags.trackers, "URL of a tracker; may be repeated")->option_text("URL (default " + flags.trackers.front() + ")");
-    cli::add_list(app, "--listen", flags.listen, "BitTorrent address; another port is taken when that one is in use")
-        ->option_text("ADDR:PORT (default 0.0.0.0:6881,[::]:6881)");
-    app.add_option("--http", flags.http, "Serve /metrics, /livez and /readyz there")->option_text("ADDR:PORT");
-    app.add_option("--advertise", flags.advertise, "Address that others dial (default POD_IP, else as the tracker sees it)")->option_text("ADDR[:PORT]");
+    CLI::Option* tracker = cli::add_list(app, "--tracker", flags.trackers, "URL of a tracker; may be repeated");
+    cli::add_check(tracker->option_text("URL (default " + flags.trackers.front() + ")"), net::check_tracker);
+    CLI::Option* listen = cli::add_list(app, "--listen", flags.listen, "BitTorrent address; another port is taken when that one is in use");
+    cli::add_check(listen->option_text("ADDR:PORT (default 0.0.0.0:6881,[::]:6881)"), net::check_peer_listen);
+    cli::add_check(app.add_option("--http", flags.http, "Serve /metrics, /livez and /readyz there")->option_text("ADDR:PORT"), net::check_http);
+    CLI::Option* advertise = app.add_option("--advertise", flags.advertise, "Address that others dial (default POD_IP, else as the tracker sees it)");
+    cli::add_check(advertise->option_text("ADDR[:PORT]"), net::check_advertised);
     app.add_option("--node", flags.node, "Name of the machine (default NODE_NAME, else the hostname)")->option_text("NAME");
     app.add_option("--zone", flags.zone, "Zone of the node")->option_text("ZONE");
     app.add_option("--rack", flags.rack, "Rack of the node")->option_text("RACK");
@@ -128,13 +130,12 @@ std::string first_of(const std::string& flag, const std::string& otherwise)
 Result<Presence> presence_from(const Flags& flags)
 {
     Presence presence;
-    for (const std::string& tracker : flags.trackers) {
-        BOOST_OUTCOME_TRYV(net::parse_url(tracker));
-    }
     BOOST_OUTCOME_TRY(labels, read_labels(flags.labels));
     presence.trackers = flags.trackers;
     presence.listen = flags.listen;
     presence.advertise = first_of(flags.advertise, variable("POD_IP"));
+    if (const auto passed = net::check_advertised(presence.advertise); !passed)
+        return failure(Errc::invalid, "environment: POD_IP: " + passed.error().message, "correct it, or give --advertise");
     presence.node = first_of(flags.node, first_of(variable("NODE_NAME"), host_name()));
     presence.zone = flags.zone;
     presence.rack = flags.rack;

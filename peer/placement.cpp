@@ -70,6 +70,19 @@ Result<void> fill_marker(Placement& placement)
     return success();
 }
 
+// Into the room that was reserved for it, which nobody who filled the disk since can have taken.
+Result<void> write_intent(const Placement& placement)
+{
+    const Path room = placement.site.room();
+    const std::string content = encode(placement.marker);
+    BOOST_OUTCOME_TRY(file, files::open_write(room, files::Create::if_missing));
+    BOOST_OUTCOME_TRY(files::write_all(file, room, 0, as_bytes(content)));
+    if (::ftruncate(file.descriptor(), static_cast<off_t>(content.size())) != 0) return failure(system_error(errno, "cannot cut", room.string()));
+    BOOST_OUTCOME_TRY(files::sync(file, room));
+    BOOST_OUTCOME_TRY(files::rename(room, placement.site.intent()));
+    return files::sync_directory(placement.site.work());
+}
+
 // Removes files of the revision that was there, and directories that they leave empty.
 Result<void> remove_surplus(const Placement& placement)
 {
@@ -145,7 +158,7 @@ Result<Marker> place(Placement& placement)
     BOOST_OUTCOME_TRY(sync_staged(placement, moving));
     BOOST_OUTCOME_TRY(begin(placement, "intent"));
     BOOST_OUTCOME_TRY(fill_marker(placement));
-    BOOST_OUTCOME_TRY(files::write_atomically(placement.site.intent(), encode(placement.marker)));
+    BOOST_OUTCOME_TRY(write_intent(placement));
     BOOST_OUTCOME_TRY(begin(placement, "surplus"));
     if (placement.replace) {
         BOOST_OUTCOME_TRY(remove_surplus(placement));

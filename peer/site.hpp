@@ -21,6 +21,7 @@ struct Site {
     [[nodiscard]] Path work() const { return base / "work"; }          // the claimed directory
     [[nodiscard]] Path earlier() const { return work() / "earlier"; }  // the marker that was taken away
     [[nodiscard]] Path intent() const { return work() / "intent"; }    // the marker that will be put in place
+    [[nodiscard]] Path room() const { return work() / "room"; }        // reserved for the intent, which is written into it
     [[nodiscard]] Path data(const RevisionId& revision) const { return work() / ("data-" + to_hex(revision).substr(0, 16)); }
     [[nodiscard]] static std::string staged_name(FileIndex file) { return "f" + std::to_string(file.value); }
     [[nodiscard]] Path staged(const RevisionId& revision, FileIndex file) const { return data(revision) / staged_name(file); }

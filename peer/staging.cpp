@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -16,21 +17,41 @@ namespace shoal::peer {
 namespace {
 
 constexpr std::uint64_t block = 4096;
-constexpr std::uint64_t small = 1U << 20U;  // smaller files are made by their first write: ten thousand of them would cost more than they are worth
+constexpr std::uint64_t few = 8;  // inodes of our own: the claim, the marker, the directories above them
 
 std::uint64_t whole_blocks(std::uint64_t size)
 {
     return (size + block - 1) / block * block;
 }
 
-Result<void> set_size(const files::File& file, const Path& path, std::uint64_t size)
+// The manifest and layers in their JSON form, and a hundred bytes and the path of each file.
+std::uint64_t marker_size(const RevisionData& data)
 {
+    return 3 * (data.manifest_bytes.size() + data.layer_bytes.size()) + (64U << 10U);
+}
+
+Result<void> reserve(const Path& path, std::uint64_t size)
+{
+    BOOST_OUTCOME_TRY(file, files::open_write(path, files::Create::if_missing));
     BOOST_OUTCOME_TRY(state, files::state_of(file, path));
     if (state.size > size && ::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0) return failure(system_error(errno, "cannot cut", path.string()));
-    if (::fallocate(file.descriptor(), 0, 0, static_cast<off_t>(size)) == 0) return success();
+    if (size == 0 || ::fallocate(file.descriptor(), 0, 0, static_cast<off_t>(size)) == 0) return success();
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return failure(system_error(errno, "cannot make room for", path.string()));
     if (::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0) return failure(system_error(errno, "cannot size", path.string()));  // no fallocate here
     return success();
+}
+
+// Directories that the staged files will go to and that are not there yet.
+std::uint64_t missing_directories(const Site& site, const model::Manifest& manifest, const FetchPlan& plan)
+{
+    std::set<std::string> missing;
+    for (const FileIndex file : plan.staged)
+        for (Path above = Path{manifest.files[file.value].path}.parent_path(); !above.empty(); above = above.parent_path()) {
+            std::error_code ignored;
+            if (missing.contains(above.string()) || std::filesystem::exists(site.final(above.string()), ignored)) break;
+            missing.insert(above.string());
+        }
+    return missing.size();
 }
 
 // Ranges of a file that are not holes; all of it where the filesystem does not say.
@@ -78,7 +99,8 @@ Result<void> tidy(const Site& site, const Path& data)
     std::error_code error;
     for (std::filesystem::directory_iterator at{site.work(), error}, end; !error && at != end; at.increment(error)) {
         const std::string name = at->path().filename().string();
-        if (at->path() == data || name.starts_with("owner.") || at->path() == site.earlier() || at->path() == site.intent()) continue;
+        if (at->path() == data || at->path() == site.room() || name.starts_with("owner.") || at->path() == site.earlier() || at->path() == site.intent())
+            continue;
         std::filesystem::remove_all(at->path(), error);
         if (error) break;
     }
@@ -109,47 +131,38 @@ Result<FreeSpace> free_space(const Path& where)
     return FreeSpace{{facts.f_blocks * facts.f_frsize, facts.f_files}, {facts.f_bavail * facts.f_frsize, facts.f_favail}};
 }
 
-Space space_needed(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan)
+Space space_needed(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
-    Space need;
-    need.inodes = plan.staged.size();
-    for (const FileIndex file : plan.staged) need.bytes += whole_blocks(manifest.files[file.value].size);
-    for (const StagedFile& staged : staged_before(site.data(revision), plan)) {
+    const auto& files = data.manifest.files;
+    const std::uint64_t directories = missing_directories(site, data.manifest, plan);
+    Space need{whole_blocks(marker_size(data)) + directories * block, plan.staged.size() + directories + few};
+    for (const FileIndex file : plan.staged) need.bytes += whole_blocks(files[file.value].size);
+    const auto there = [&need](const Path& path, std::uint64_t size) {
         struct stat facts {};
-        if (::stat(staged.path.c_str(), &facts) != 0) continue;
-        need.bytes -= std::min<std::uint64_t>(whole_blocks(manifest.files[staged.file.value].size), static_cast<std::uint64_t>(facts.st_blocks) * 512);
+        if (::stat(path.c_str(), &facts) != 0) return;
+        need.bytes -= std::min<std::uint64_t>(whole_blocks(size), static_cast<std::uint64_t>(facts.st_blocks) * 512);
         --need.inodes;
-    }
+    };
+    for (const StagedFile& staged : staged_before(site.data(data.revision), plan)) there(staged.path, files[staged.file.value].size);
+    there(site.room(), marker_size(data));
     return need;
 }
 
-Result<void> prepare(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan)
+Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
-    const Path data = site.data(revision);
-    BOOST_OUTCOME_TRY(tidy(site, data));
-    BOOST_OUTCOME_TRY(files::make_directories(data));
-    const auto size_it = [&](FileIndex index, const Path& path) -> Result<void> {
-        BOOST_OUTCOME_TRY(file, files::open_write(path, files::Create::if_missing));
-        return set_size(file, path, manifest.files[index.value].size);
-    };
-    for (const StagedFile& staged : staged_before(data, plan)) {
-        struct stat facts {};
-        const bool too_long = ::stat(staged.path.c_str(), &facts) == 0 && static_cast<std::uint64_t>(facts.st_size) > manifest.files[staged.file.value].size;
-        if (too_long) {
-            BOOST_OUTCOME_TRY(size_it(staged.file, staged.path));
-        }
+    BOOST_OUTCOME_TRY(tidy(site, site.data(data.revision)));
+    BOOST_OUTCOME_TRY(files::make_directories(site.data(data.revision)));
+    for (const FileIndex file : plan.staged) {
+        BOOST_OUTCOME_TRY(reserve(site.staged(data.revision, file), data.manifest.files[file.value].size));
     }
-    for (const FileIndex index : plan.staged) {
-        if (manifest.files[index.value].size < small) continue;
-        BOOST_OUTCOME_TRY(size_it(index, site.staged(revision, index)));
-    }
-    return success();
+    return reserve(site.room(), marker_size(data));
 }
 
-std::vector<bool> maybe_written(const Site& site, const RevisionId& revision, const model::Layout& layout, const FetchPlan& plan)
+std::vector<bool> maybe_written(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
+    const model::Layout& layout = *data.layout;
     std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> ranges;
-    for (const StagedFile& staged : staged_before(site.data(revision), plan)) ranges[staged.file.value] = data_ranges(staged.path);
+    for (const StagedFile& staged : staged_before(site.data(data.revision), plan)) ranges[staged.file.value] = data_ranges(staged.path);
     const auto overlaps = [&](const model::Extent& extent) {
         const auto found = ranges.find(extent.file.value);
         if (found == ranges.end()) return false;

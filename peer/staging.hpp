@@ -2,9 +2,8 @@
 #pragma once
 
 #include "common/core/result.hpp"
-#include "common/model/layout.hpp"
-#include "common/model/manifest.hpp"
 #include "peer/fetch_plan.hpp"
+#include "peer/revision_data.hpp"
 #include "peer/site.hpp"
 
 #include <cstdint>
@@ -25,13 +24,16 @@ Result<void> check_space(const Space& need, const FreeSpace& there, const Path& 
 
 Result<FreeSpace> free_space(const Path& where);
 
-// What is still to be written: whole blocks of the staged files less what they have.
-Space space_needed(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan);
+// What is still to be written: whole blocks of the staged files, of the directories that they will go to and of the marker, less what is there.
+Space space_needed(const Site& site, const RevisionData& data, const FetchPlan& plan);
 
-// Makes the data directory, removes what broken-off runs of other revisions left in the work directory, gives large staged files their size and their blocks.
-Result<void> prepare(const Site& site, const RevisionId& revision, const model::Manifest& manifest, const FetchPlan& plan);
+// Makes the data directory, removes what broken-off runs of other revisions left in the work directory, and makes every staged file, however small, and the
+// marker's file (Site::room) with their size and their blocks: a disk that somebody else fills after this takes nothing from this fetch. Where the
+// filesystem cannot reserve (NFS, FAT), they have their size alone, and a write may find no space.
+Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan& plan);
 
-// By piece: some byte of it may have been written. Where the filesystem knows holes, only what is not a hole.
-std::vector<bool> maybe_written(const Site& site, const RevisionId& revision, const model::Layout& layout, const FetchPlan& plan);
+// By piece: some byte of it may have been written. Where the filesystem knows holes, only what is not a hole. Before prepare(), after which there may be
+// filesystems that take reserved blocks for data.
+std::vector<bool> maybe_written(const Site& site, const RevisionData& data, const FetchPlan& plan);
 
 }  // namespace shoal::peer

@@ -56,9 +56,7 @@ Result<void> check_room(const Errand& errand, const FetchPlan& plan)
                 std::to_string(total) + " (" + format_size(total) + ")",
             "raise --max-bytes, or choose files by --include");
     BOOST_OUTCOME_TRY(there, free_space(errand.site.work()));
-    Space need = space_needed(errand.site, errand.data->revision, errand.data->manifest, plan);
-    need.bytes += 3 * (errand.data->manifest_bytes.size() + errand.data->layer_bytes.size()) + (64U << 10U);  // the marker
-    return check_space(need, there, errand.site.directory);
+    return check_space(space_needed(errand.site, *errand.data, plan), there, errand.site.directory);
 }
 
 Places places_of(const Errand& errand, const FetchPlan& plan)
@@ -92,10 +90,9 @@ Result<void> reuse_pieces(const Errand& errand, Workspace& workspace)
     return success();
 }
 
-Result<void> find_pieces(const Errand& errand, Workspace& workspace)
+Result<void> find_pieces(const Errand& errand, Workspace& workspace, const std::vector<bool>& written)
 {
     const model::Layout& layout = *errand.data->layout;
-    const auto written = maybe_written(errand.site, errand.data->revision, layout, workspace.plan);
     BOOST_OUTCOME_TRY(check, check_pieces(layout, *errand.data->layers, *workspace.storage, written, *errand.cancelled));
     workspace.have = std::move(check.good);
     BOOST_OUTCOME_TRY(reuse_pieces(errand, workspace));
@@ -131,12 +128,13 @@ Result<Workspace> prepare_workspace(const Errand& errand)
     if (decision.take_marker_away && workspace.facts.marker) {  // a damaged one misleads nobody, and says that this directory is ours
         BOOST_OUTCOME_TRY(take_marker_away(errand.site, still_known(workspace.facts.marker->marker, manifest, errand.data->revision, workspace.plan.kept)));
     }
-    BOOST_OUTCOME_TRY(prepare(errand.site, errand.data->revision, manifest, workspace.plan));
+    const std::vector<bool> written = maybe_written(errand.site, *errand.data, workspace.plan);
+    BOOST_OUTCOME_TRY(prepare(errand.site, *errand.data, workspace.plan));
     const bool drop = should_drop(errand.page_cache, workspace.plan.wanted_bytes, read_memory_facts());
     workspace.cache = std::make_shared<PageCacheWindow>(drop);
     const auto guard = [claim = errand.claim] { return claim->guard(); };
     workspace.storage = std::make_shared<FileStorage>(errand.data->layout, places_of(errand, workspace.plan), guard, workspace.cache);
-    BOOST_OUTCOME_TRY(find_pieces(errand, workspace));
+    BOOST_OUTCOME_TRY(find_pieces(errand, workspace, written));
     return workspace;
 }
 

@@ -1,9 +1,9 @@
 #include "common/cli/options.hpp"
+#include "common/cli/process.hpp"
 #include "seeder/event_line.hpp"
 #include "seeder/options.hpp"
 #include "seeder/stop.hpp"
 
-#include <csignal>
 #include <exception>
 
 namespace {
@@ -44,7 +44,7 @@ int run(const Command& command)
     const auto done = std::visit(Run{stop}, command);
     if (done) return 0;
     const int code = done.error().code == Errc::interrupted ? stop.exit_code() : exit_code(done.error().code);
-    if (wants_json(command)) print_failure(done.error(), code);
+    if (wants_json(command)) print_failure(cli::with_hint(done.error()), code);
     const int reported = cli::report(program, done.error());
     return done.error().code == Errc::interrupted ? code : reported;
 }
@@ -53,10 +53,10 @@ int run(const Command& command)
 
 int main(int argc, char** argv)
 {
-    std::signal(SIGPIPE, SIG_IGN);
+    cli::begin_process();
     try {
         const CommandLine line = parse_command_line(argc, argv);
-        return line.run ? run(line.command) : line.exit_code;
+        return cli::end_process(program, line.run ? run(line.command) : line.exit_code);
     } catch (const std::exception& error) {
         return cli::report(program, {Errc::internal, std::string{"internal error: "} + error.what(), "please report it"});
     }

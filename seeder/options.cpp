@@ -3,6 +3,8 @@
 #include "common/cli/options.hpp"
 #include "common/control/client.hpp"
 #include "common/core/quantity.hpp"
+#include "common/net/address.hpp"
+#include "common/objectstore/object_store.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -42,7 +44,7 @@ struct Flags {
 
 void add_store(CLI::App& app, std::string& store)
 {
-    app.add_option("--store", store, "Object store, file:///directory")->option_text("URL")->required();
+    cli::add_check(app.add_option("--store", store, "Object store, file:///directory")->option_text("URL")->required(), objectstore::check_url);
 }
 
 void add_json(CLI::App& app, Flags& flags)
@@ -58,7 +60,8 @@ void add_dry_run(CLI::App& app, Flags& flags)
 void add_trackers(CLI::App& app, std::vector<std::string>& trackers)
 {
     trackers = {control::default_tracker};
-    cli::add_list(app, "--tracker", trackers, "Tracker, may be repeated")->option_text(std::string{"URL (default "} + control::default_tracker + ")");
+    CLI::Option* option = cli::add_list(app, "--tracker", trackers, "Tracker, may be repeated");
+    cli::add_check(option->option_text(std::string{"URL (default "} + control::default_tracker + ")"), net::check_tracker);
 }
 
 void add_model_and_revision(CLI::App& app, std::string& model, std::string& revision)
@@ -110,8 +113,10 @@ void add_serve(CLI::App& app, Flags& flags)
     CLI::App& command = *app.add_subcommand("serve", "Give pieces to the swarms of all revisions that trackers ask for");
     add_store(command, options.store);
     add_trackers(command, options.trackers);
-    cli::add_list(command, "--listen", options.listen, "BitTorrent address, may be repeated")->option_text("ADDR:PORT (default 0.0.0.0:6881 and [::]:6881)");
-    command.add_option("--http", options.http, "Address of /metrics, /livez, /readyz")->option_text("ADDR:PORT (default 127.0.0.1:8081)");
+    CLI::Option* listen = cli::add_list(command, "--listen", options.listen, "BitTorrent address, may be repeated");
+    cli::add_check(listen->option_text("ADDR:PORT (default 0.0.0.0:6881 and [::]:6881)"), net::check_peer_listen);
+    CLI::Option* http = command.add_option("--http", options.http, "Address of /metrics, /livez, /readyz");
+    cli::add_check(http->option_text("ADDR:PORT (default 127.0.0.1:8081)"), net::check_http);
     cli::add_rate(command, "--origin-limit", options.origin_limit, "Ceiling on reads of the store");
     cli::add_rate(command, "--upload-limit", options.upload_limit, "Ceiling on what is sent to peers");
     cli::add_size(command, "--cache-size", options.cache_bytes, "Memory for verified pieces (default 96MiB)");
@@ -119,7 +124,8 @@ void add_serve(CLI::App& app, Flags& flags)
     command.add_option("--zone", options.zone, "Zone of this machine")->option_text("ZONE");
     command.add_option("--rack", options.rack, "Rack of this machine")->option_text("RACK");
     add_repeated(command, "--label", flags.labels, "K=V", "Label of this machine, may be repeated");
-    command.add_option("--advertise", options.advertise, "Where others reach this seeder")->option_text("ADDR[:PORT] (default POD_IP)");
+    CLI::Option* advertise = command.add_option("--advertise", options.advertise, "Where others reach this seeder");
+    cli::add_check(advertise->option_text("ADDR[:PORT] (default POD_IP)"), net::check_advertised);
 }
 
 void add_tag_commands(CLI::App& app, Flags& flags)
@@ -202,6 +208,8 @@ Result<Command> serve_command(Flags& flags)
     options.labels = std::move(labels);
     options.node = from_environment(options.node, "NODE_NAME");
     options.advertise = from_environment(options.advertise, "POD_IP");
+    if (const auto advertised = net::check_advertised(options.advertise); !advertised)
+        return failure(Errc::invalid, "environment: POD_IP: " + advertised.error().message, "correct it, or give --advertise");
     return Command{options};
 }
 

@@ -1,6 +1,9 @@
 #include "tracker/options.hpp"
 
 #include "common/cli/options.hpp"
+#include "common/core/quantity.hpp"
+#include "common/net/address.hpp"
+#include "common/objectstore/object_store.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -11,13 +14,21 @@ constexpr const char* program = "shoal-tracker";
 constexpr std::chrono::milliseconds least_beat{200};
 constexpr std::chrono::milliseconds most_beat{60'000};
 
+// What is no duration at all is told by the flag itself.
+Result<void> check_beat(const std::string& text)
+{
+    const auto beat = parse_duration(text);
+    if (!beat || (beat.value() >= least_beat && beat.value() <= most_beat)) return success();
+    return failure(Errc::invalid, "'" + text + "': expected 200ms to 60s");
+}
+
 void add_serve(CLI::App& app, ServeOptions& options)
 {
     CLI::App& serve = *app.add_subcommand("serve", "Know who holds and wants what, and introduce them to each other");
-    serve.add_option("--store", options.store, "Object store, file:///directory")->option_text("URL")->required();
-    serve.add_option("--listen", options.listen, "HTTP address")->option_text("[ADDR]:PORT (default :8080)");
-    cli::add_duration(serve, "--beat", options.beat, "How often processes report, 200ms to 60s; gone after two that are missed")
-        ->option_text("DURATION (default 3s)");
+    cli::add_check(serve.add_option("--store", options.store, "Object store, file:///directory")->option_text("URL")->required(), objectstore::check_url);
+    cli::add_check(serve.add_option("--listen", options.listen, "HTTP address")->option_text("[ADDR]:PORT (default :8080)"), net::check_http);
+    CLI::Option* beat = cli::add_duration(serve, "--beat", options.beat, "How often processes report, 200ms to 60s; gone after two that are missed");
+    cli::add_check(beat->option_text("DURATION (default 3s)"), check_beat);
     serve.add_option("--topology", options.topology, "Lines of '<address range or node name> <zone> [<rack>]', for nodes that do not say it themselves")
         ->option_text("FILE");
     serve.add_flag("--allow-stock-clients", options.allow_stock_clients, "Let plain BitTorrent clients take part: announce, scrape, torrents");
@@ -38,9 +49,6 @@ CommandLine parse_command_line(int argc, char** argv)
     const auto parsed = cli::parse(app, program, argc, argv);
     line.run = parsed.run;
     line.exit_code = parsed.exit_code;
-    if (!line.run || (line.serve.beat >= least_beat && line.serve.beat <= most_beat)) return line;
-    line.run = false;
-    line.exit_code = cli::report(program, {Errc::invalid, "--beat: out of range", "give 200ms to 60s"});
     return line;
 }
 

@@ -43,6 +43,13 @@ CLI::Option* add_quantity(CLI::App& app, const std::string& flag, Value& value, 
         help);
 }
 
+Result<std::chrono::milliseconds> parse_some_time(std::string_view text)
+{
+    BOOST_OUTCOME_TRY(duration, parse_duration(text));
+    if (duration.count() > 0) return duration;
+    return failure(Errc::invalid, "not a time to wait: '" + std::string{text.substr(0, 100)} + "': expected more than 0, such as 200ms, 30s or 10m");
+}
+
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t least, std::uint64_t most)
 {
     std::uint64_t count = 0;
@@ -109,7 +116,7 @@ CLI::Option* add_rate(CLI::App& app, const std::string& flag, std::uint64_t& val
 
 CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value, const std::string& help)
 {
-    return add_quantity(app, flag, value, help, parse_duration)->option_text("DURATION (default " + format_duration(value) + ")");
+    return add_quantity(app, flag, value, help, parse_some_time)->option_text("DURATION (default " + format_duration(value) + ")");
 }
 
 CLI::Option* add_count(CLI::App& app, const std::string& flag, std::uint64_t& value, std::uint64_t least, std::uint64_t most, const std::string& help)
@@ -120,6 +127,15 @@ CLI::Option* add_count(CLI::App& app, const std::string& flag, std::uint64_t& va
 CLI::Option* add_list(CLI::App& app, const std::string& flag, std::vector<std::string>& values, const std::string& help)
 {
     return app.add_option(flag, values, help)->delimiter(',')->allow_extra_args(false);
+}
+
+CLI::Option* add_check(CLI::Option* option, std::function<Result<void>(const std::string&)> check)
+{
+    const auto told = [check = std::move(check)](std::string& text) {
+        const Result<void> passed = check(text);
+        return passed ? std::string{} : passed.error().text();
+    };
+    return option->check(CLI::Validator{told, ""});
 }
 
 Parsed parse(CLI::App& app, const std::string& program, int argc, char** argv)

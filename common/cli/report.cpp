@@ -28,7 +28,33 @@ std::string_view cut(std::string_view text, std::size_t limit)
     return text.substr(0, limit);
 }
 
+const char* usual_hint(Errc code)
+{
+    switch (code) {
+    case Errc::internal: return "please report it, with the last lines of the log";
+    case Errc::invalid: return "correct what is named, or see --help";
+    case Errc::not_found: return "check the name, or see 'shoal-seeder ls' for what is published";
+    case Errc::not_allowed: return "give this user access to what is named, or name another place";
+    case Errc::no_space: return "free some space, or name another place, and run it again";
+    case Errc::integrity: return "see 'shoal-seeder verify' for all that is damaged, and publish it again from its source";
+    case Errc::timed_out: return "see that tracker, seeder and store can be reached, and run it again";
+    case Errc::interrupted: return "run it again: what was finished is kept";
+    case Errc::malformed: return "remove what is named, or use the version of Shoal that wrote it";
+    case Errc::too_large: return "keep to the limit that is named";
+    case Errc::exists: return "remove what is there, or choose another name";
+    case Errc::changed: return "run it again when nobody else writes there";
+    case Errc::io: return "see to the disk or the network that is named, and run it again";
+    }
+    return "please report it";
+}
+
 }  // namespace
+
+Error with_hint(Error error)
+{
+    if (error.hint.empty()) error.hint = usual_hint(error.code);
+    return error;
+}
 
 void write_termination_message(const char* path, std::string_view text)
 {
@@ -43,7 +69,7 @@ void write_termination_message(const char* path, std::string_view text)
 
 int report(const std::string& program, const Error& error)
 {
-    const std::string text = one_line(program + ": " + error.text());
+    const std::string text = one_line(program + ": " + with_hint(error).text());
     std::fprintf(stderr, "%s\n", text.c_str());
     write_termination_message(termination_log, text);
     return exit_code(error.code);

@@ -1,11 +1,12 @@
 #include "common/net/listener.hpp"
 
+#include "common/net/address.hpp"
+
 #include <boost/asio/ip/v6_only.hpp>
 
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 namespace shoal::net {
@@ -16,27 +17,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr int backlog = 4096;  // the kernel cuts it to net.core.somaxconn
-
-struct Wanted {
-    std::string address;  // empty: all
-    std::uint16_t port = 0;
-};
-
-Result<Wanted> parse(const std::string& endpoint)
-{
-    const auto refuse = [&endpoint] { return failure(Errc::invalid, "listen: '" + endpoint + "': expected ADDR:PORT, [ADDR6]:PORT or :PORT"); };
-    const auto colon = endpoint.rfind(':');
-    if (colon == std::string::npos) return refuse();
-    Wanted wanted{endpoint.substr(0, colon), 0};
-    const char* end = endpoint.data() + endpoint.size();
-    const auto [parsed, error] = std::from_chars(endpoint.data() + colon + 1, end, wanted.port);
-    if (error != std::errc{} || parsed != end) return refuse();
-    if (wanted.address.starts_with('[') && wanted.address.ends_with(']'))
-        wanted.address = wanted.address.substr(1, wanted.address.size() - 2);
-    else if (wanted.address.find(':') != std::string::npos)
-        return refuse();
-    return wanted;
-}
 
 enum class Stack { single, dual };
 
@@ -74,8 +54,8 @@ Result<tcp::acceptor> opened_on_all(asio::io_context& io, std::uint16_t port)
 
 Result<tcp::acceptor> open_listener(asio::io_context& io, const std::string& endpoint)
 {
-    auto wanted = parse(endpoint);
-    if (!wanted) return failure(wanted.error());
+    const auto wanted = parse_listen(endpoint);
+    if (!wanted) return failure(Errc::invalid, "listen: " + wanted.error().message);
     const std::uint16_t port = wanted.value().port;
     if (wanted.value().address.empty()) return opened_on_all(io, port);
     error_code ec;

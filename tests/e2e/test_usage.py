@@ -63,8 +63,42 @@ class Usage(EndToEnd):
                 if not (flag == "--linger" and value == "auto"):
                     self.refused(self.fetch("--model", "llama", "--revision", GOOD, flag, value))
 
-    def test_a_wrong_tracker_url(self):
-        self.refused([PEER, "fetch", "--dest", self.cluster.path("dest"), "--tracker", "not a url", "--model", "llama", "--revision", GOOD])
+    def test_addresses_and_urls_that_are_none_are_refused_by_flag(self):
+        seeder, tracker = [SEEDER, "serve", "--store", self.cluster.store_url], [TRACKER, "serve", "--store", self.cluster.store_url]
+        fetch = [PEER, "fetch", "--dest", self.cluster.path("dest"), "--model", "llama", "--revision", GOOD]
+        remove = [SEEDER, "remove", "llama", GOOD, "--store", self.cluster.store_url]
+        for command in (seeder, fetch, remove):
+            for url in ("nonsense", "not a url", "https://tracker", "http://tracker:0", "tracker:8080", ""):
+                self.refused([*command, "--tracker", url], "--tracker", f"'{url}'", "expected")
+        for command in (seeder, fetch):
+            for address in ("x:y:z", "nonsense", "10.0.0.1:70000", "[::1"):
+                self.refused([*command, "--advertise", address], "--advertise", f"'{address}'", "expected")
+            for address in ("nonsense", ":6881", "localhost:1", "127.0.0.1"):
+                self.refused([*command, "--listen", address], "--listen", f"'{address}'", "expected")
+            self.refused([*command, "--http", "8081"], "--http", "'8081'", "expected")
+        for address in ("nonsense", "8080", "localhost:1"):
+            self.refused([*tracker, "--listen", address], "--listen", f"'{address}'", "expected")
+        for command in ([TRACKER, "serve"], [SEEDER, "serve"], [SEEDER, "ls"]):
+            self.refused([*command, "--store", "/srv/models"], "--store", "'/srv/models'", "file:///")
+
+    def test_times_to_wait_are_more_than_nothing(self):
+        for flag in ("--timeout", "--stall-timeout", "--progress-interval"):
+            for value in ("0", "0s", "-1s"):
+                self.refused(self.fetch("--model", "llama", "--revision", GOOD, flag, value), flag, f"'{value}'")
+        source = make_model(self.cluster.path("source"))
+        self.refused([SEEDER, "publish", source, "--model", "llama", "--store", self.cluster.store_url, "--progress-interval", "0"], "--progress-interval")
+        for value in ("0", "199ms", "61s"):
+            self.refused([TRACKER, "serve", "--store", self.cluster.store_url, "--beat", value], "--beat", f"'{value}'")
+
+    def test_a_result_that_cannot_be_written_is_no_success(self):
+        source = make_model(self.cluster.path("source"), weights=100_000)
+        self.cluster.publish(source)
+        for command in ([SEEDER, "publish", source, "--model", "llama", "--store", self.cluster.store_url], [SEEDER, "ls", "--store", self.cluster.store_url],
+                        [SEEDER, "ls", "--store", self.cluster.store_url, "--json"], [PEER, "--help"], [TRACKER, "--version"]):
+            done = self.cluster.run(["sh", "-c", 'exec "$@" > /dev/full', "sh", *command])
+            self.assert_exit(done, 1, "stdout", ";")
+            done = self.cluster.run(["sh", "-c", 'exec "$@" >&-', "sh", *command])
+            self.assert_exit(done, 1, "stdout", ";")
 
     def test_the_environment_stands_for_flags_and_flags_win(self):
         address = f"127.0.0.1:{free_port()}"

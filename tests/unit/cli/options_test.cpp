@@ -1,11 +1,16 @@
 #include "common/cli/options.hpp"
+#include "common/cli/process.hpp"
 
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace shoal::cli {
 namespace {
@@ -25,7 +30,10 @@ protected:
         CLI::Option* by_digest = fetch->add_option("--revision", revision, "Digest");
         fetch->add_option("--tag", tag, "Tag")->excludes(by_digest);
         fetch->add_flag("--json", json, "Events");
-        add_list(*fetch, "--tracker", trackers, "Trackers");
+        add_check(add_list(*fetch, "--tracker", trackers, "Trackers"), [](const std::string& text) -> Result<void> {
+            if (text.starts_with("http://")) return success();
+            return failure(Errc::invalid, "'" + text + "': expected http://HOST");
+        });
         add_size(*fetch, "--max-bytes", max_bytes, "Bytes");
         add_rate(*fetch, "--upload-limit", upload_limit, "Rate");
         add_duration(*fetch, "--timeout", timeout, "Time");
@@ -149,8 +157,16 @@ TEST_F(OptionsTest, C80_RefusesNumbersThatAreNone)
     for (const char* wrong : {"0", "-1", "9223372036854775808", "18446744073709551616", "1e9", "", " 1", "1 ", "0x1"})
         expect_usage_error({"fetch", "--nodes", wrong}, "--nodes");
     for (const char* wrong : {"-1", "9223372036854775808", "1e9", "", "MiB", "1XB"}) expect_usage_error({"fetch", "--max-bytes", wrong}, "--max-bytes");
-    for (const char* wrong : {"-1s", "1e9", "", "5 minutes"}) expect_usage_error({"fetch", "--timeout", wrong}, "--timeout");
+    for (const char* wrong : {"-1s", "1e9", "", "5 minutes", "0", "0s", "0.1ms"}) expect_usage_error({"fetch", "--timeout", wrong}, "--timeout");
     for (const char* wrong : {"0", "-1", "", "5parsec"}) expect_usage_error({"fetch", "--upload-limit", wrong}, "--upload-limit");
+}
+
+TEST_F(OptionsTest, AValueThatDoesNotPassItsCheckIsRefusedByFlag_FromAnywhere)
+{
+    expect_usage_error({"fetch", "--tracker", "http://a,nonsense"}, "--tracker: 'nonsense': expected http://HOST");
+    expect_usage_error({"fetch", "--config", config_of("tracker = [\"http://c\", \"x\"]\n")}, "--tracker: 'x'");
+    set("SHOAL_TRACKER", "http://a,nonsense");
+    expect_usage_error({"fetch"}, "--tracker: 'nonsense'");
 }
 
 TEST_F(OptionsTest, UsageErrorsExitWith2AndOneLine)
@@ -199,6 +215,74 @@ TEST(Report, SaysTheErrorOnOneLine_AndGivesItsExitCode)
     testing::internal::CaptureStderr();
     EXPECT_EQ(report("shoal-x", Error{Errc::io, "x", ""}), 1);
     testing::internal::GetCapturedStderr();
+}
+
+TEST(Report, AlwaysSaysWhatToDo)
+{
+    for (int code = 1; code <= static_cast<int>(Errc::io); ++code) {
+        testing::internal::CaptureStderr();
+        report("shoal-x", Error{static_cast<Errc>(code), "it failed: on that: a cause", ""});
+        EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::ContainsRegex("^shoal-x: it failed: on that: a cause; [a-z'].+\n$")) << code;
+    }
+    EXPECT_EQ(with_hint({Errc::io, "x", "its own"}).hint, "its own");
+}
+
+// How a child that printed to `path` ends, and what it says on stderr.
+std::pair<int, std::string> end_of_process_writing_to(const char* path, int code)
+{
+    testing::internal::CaptureStderr();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (std::freopen(path, "w", stdout) == nullptr) ::_exit(99);
+        std::printf("a result\n");
+        ::_exit(end_process("shoal-x", code));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return {WEXITSTATUS(status), testing::internal::GetCapturedStderr()};
+}
+
+TEST(Process, AResultThatCannotBeWrittenIsNoSuccess)
+{
+    const auto [code, said] = end_of_process_writing_to("/dev/full", 0);
+    EXPECT_EQ(code, 1);
+    EXPECT_THAT(said, testing::AllOf(HasSubstr("shoal-x: cannot write the result: stdout: No space left on device; "), testing::EndsWith("\n")));
+    EXPECT_EQ(end_of_process_writing_to("/dev/full", 6).first, 6);
+    EXPECT_EQ(end_of_process_writing_to("/dev/null", 0), std::make_pair(0, std::string{}));
+}
+
+TEST(Process, AFileThatIsOpenedLaterIsNotTakenForAClosedStdout)
+{
+    const std::string path = testing::TempDir() + "shoal-process-" + std::to_string(::getpid());
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::close(STDOUT_FILENO);
+        begin_process();
+        const int opened = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+        std::printf("a result\n");
+        ::close(STDERR_FILENO);
+        ::_exit(opened == STDOUT_FILENO ? 99 : end_process("shoal-x", 0));
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 1);
+    EXPECT_EQ(std::filesystem::file_size(path), 0U);
+    std::filesystem::remove(path);
+}
+
+TEST(Process, AWriteBeyondALimitOrIntoAClosedPipeIsAnErrorOfThatWrite)
+{
+    const pid_t child = ::fork();
+    if (child == 0) {
+        begin_process();
+        std::raise(SIGPIPE);
+        std::raise(SIGXFSZ);
+        ::_exit(7);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(Report, WritesTheTerminationMessageIntoAFileThatExists_4096BytesAtMost)

@@ -1,0 +1,15 @@
+// What every program does before anything else, and after it. From main.
+#pragma once
+
+#include <string>
+
+namespace shoal::cli {
+
+// A write to a closed pipe or beyond the limit on a file's size is an error of that write, not the end of the process; and no file that is opened later is
+// taken for a stdin, stdout or stderr that was closed.
+void begin_process();
+
+// `code`; but 1, with a line on stderr, where all went well and stdout could not be written: somebody waits for what is missing there.
+int end_process(const std::string& program, int code);
+
+}  // namespace shoal::cli
