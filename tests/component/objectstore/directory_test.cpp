@@ -191,10 +191,11 @@ TEST_F(DirectoryStoreTest, AStoreThatIsAwayIsNotTakenForAnEmptyOne_AndNotMadeAne
     ASSERT_TRUE(begun);
     std::filesystem::rename(root, root.string() + "-away");
     std::byte out{};
-    const std::vector<Error> errors{store->head("models/m/tags/prod").error(), store->get("nothing", 10).error(),
-        store->get_range("blobs/aa/x", 0, MutableBytes{&out, 1}).error(), store->list("models/", "", 10).error(), store->remove("nothing").error(),
-        store->put("new/key", "x", Condition::absent()).error(), store->put("new/key", "x", Condition::always()).error(),
-        store->upload("blobs/aa/y", 1).error(), begun.value()->write(ConstBytes{&out, 1}) ? begun.value()->commit().error() : Error{}};
+    const auto error_of = [](const auto& result) { return result ? Error{} : result.error(); };
+    const std::vector<Error> errors{error_of(store->head("models/m/tags/prod")), error_of(store->get("nothing", 10)),
+        error_of(store->get_range("blobs/aa/x", 0, MutableBytes{&out, 1})), error_of(store->list("models/", "", 10)), error_of(store->remove("nothing")),
+        error_of(store->put("new/key", "x", Condition::absent())), error_of(store->put("new/key", "x", Condition::always())),
+        error_of(store->upload("blobs/aa/y", 1)), begun.value()->write(ConstBytes{&out, 1}) ? error_of(begun.value()->commit()) : Error{}};
     for (const Error& error : errors) {
         EXPECT_EQ(error.code, Errc::io) << error.text();
         EXPECT_EQ(error.message, "store is gone: " + store->url() + ": there is no such directory");

@@ -221,7 +221,9 @@ TEST_F(Publishing, ARemovalThatWasBrokenOffIsNotWaitedForForEver_AndOthersAreNot
     };
     EXPECT_TRUE(wait(manifest.manifest, std::chrono::milliseconds{1}, true));
     EXPECT_GT(asked, 0);
-    EXPECT_EQ(wait(manifest.manifest, std::chrono::hours{1}, false).error().code, Errc::interrupted);
+    const auto ended = wait(manifest.manifest, std::chrono::hours{1}, false);
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code, Errc::interrupted);
     asked = 0;
     EXPECT_TRUE(wait(model::Manifest{}, std::chrono::hours{1}, true));
     EXPECT_EQ(asked, 0);
