@@ -35,6 +35,28 @@ TEST_F(ClientTest, SaysNotFoundInTheTrackersWords_AndOnlyIfItIsATracker)
     EXPECT_THAT(html.error().text(), HasSubstr("HTTP status 404"));
 }
 
+TEST_F(ClientTest, SaysThatTheStoreIsDamagedInsteadOfAskingUntilTheDeadline_UnlessAnotherTrackerKnowsBetter)
+{
+    Tracker damaged{loop};
+    damaged.pages["/x"] = {.status = 502, .content_type = "application/problem+json", .body = R"({"detail":"tag is damaged: key 'models/m/tags/x'"})"};
+    damaged.pages["/html"] = {.status = 502, .content_type = "text/html", .body = "<h1>Bad Gateway</h1>"};  // a proxy's, which passes
+    client = std::make_unique<Client>(loop, std::vector{damaged.url()}, *this);
+    const auto alone = get("/x");
+    ASSERT_FALSE(alone);
+    EXPECT_EQ(alone.error().code, Errc::integrity);
+    EXPECT_THAT(alone.error().message, HasSubstr("key 'models/m/tags/x'"));
+    EXPECT_NE(alone.error().hint, "");
+    const auto proxied = get("/html", 300ms);
+    ASSERT_FALSE(proxied);
+    EXPECT_EQ(proxied.error().code, Errc::timed_out);
+    Tracker well{loop};
+    well.pages["/x"] = {.body = "here"};
+    client = std::make_unique<Client>(loop, std::vector{damaged.url(), well.url()}, *this);
+    const auto answered = get("/x");
+    ASSERT_TRUE(answered) << answered.error().text();
+    EXPECT_EQ(answered.value(), "here");
+}
+
 TEST_F(ClientTest, C52_FindsTheOneAddressThatAnswers)
 {
     Tracker tracker{loop, "[::1]:0"};

@@ -93,6 +93,24 @@ TEST_F(Asking, ModelsAreListedByPages)
     EXPECT_EQ(get("/api/v1/models/..").status, 400);
 }
 
+TEST_F(Asking, ADamagedRecordIsNamedAndHidesNothingElseOfItsModel)
+{
+    place("m");
+    start();
+    ASSERT_TRUE(store->put(objectstore::tag_key("m", "prod"), objectstore::encode_pointer(placed.id), objectstore::Condition::always()));
+    ASSERT_TRUE(store->put(objectstore::tag_key("m", "bad"), "garbage", objectstore::Condition::always()));
+    const auto model = get_json("/api/v1/models/m");
+    ASSERT_THAT(model["tags"], SizeIs(1));
+    EXPECT_EQ(model["tags"][0]["tag"], "prod");
+    ASSERT_THAT(model["troubles"], SizeIs(1));
+    EXPECT_THAT(model["troubles"][0].get<std::string>(), HasSubstr("models/m/tags/bad"));
+    const auto bad = get("/api/v1/models/m/tags/bad");
+    EXPECT_EQ(bad.status, 502);
+    EXPECT_THAT(bad.body, HasSubstr("models/m/tags/bad"));
+    ASSERT_TRUE(store->put(objectstore::manifest_key(placed.id), std::string(20U << 20U, 'g'), objectstore::Condition::always()));
+    EXPECT_EQ(get("/api/v1/revisions/" + hex + "/manifest").status, 502);
+}
+
 TEST_F(Asking, AModelSaysWhetherARevisionIsItsOwn)
 {
     place();
