@@ -199,9 +199,10 @@ Result<ClaimAttempt> Claimer::judge(const std::string& owner)
     const Liveness liveness = owner == "none" ? Liveness::gone : identity ? look_for(*identity, self_) : Liveness::unknown;
     const ClaimVerdict verdict = watch_.judge(owner, content, liveness, clock_());
     if (verdict == ClaimVerdict::wait) return ClaimAttempt{nullptr, identity ? "process " + std::to_string(identity->pid) : "an unknown process"};
-    if (::rename(theirs.c_str(), ours.c_str()) != 0 && !is_there(ours)) {
-        if (errno == ENOENT) return ClaimAttempt{};
-        return failure(system_error(errno, "cannot take over the claim", theirs.string()));
+    const int cause = ::rename(theirs.c_str(), ours.c_str()) == 0 ? 0 : errno;
+    if (cause != 0 && !is_there(ours)) {
+        if (cause == ENOENT) return ClaimAttempt{};
+        return failure(system_error(cause, "cannot take over the claim", theirs.string()));
     }
     return taken(verdict == ClaimVerdict::take_stale);
 }

@@ -207,7 +207,7 @@ void Fetch::on_piece(PieceIndex piece)
 
 void Fetch::on_storage_failed(const Error& error)
 {
-    if (ended_ || ready_) return;
+    if (ended_ || placing_ || ready_) return;  // all pieces are here: what fails now is a read for a neighbour
     if (error.code == Errc::changed) return begin_again(error);
     if (error.code != Errc::no_space) return fail(error);
     if (!disk_full_) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});

@@ -198,7 +198,7 @@ void Seeder::load(const RevisionId& revision)
     const auto job = [store = store_, revision, open = open_source_, access = access_, suspect = bad == bad_pieces_.end() ? std::nullopt : bad->second,
                          result] {
         *result = load_revision(store, revision, open, access);
-        if (!*result || !suspect) return;
+        if (!**result || !suspect) return;
         if (Result<void> proven = prove((*result)->value(), *suspect); !proven) *result = failure(proven.error());
     };
     if (!workers_.run(job, [this, revision, result] { loaded(revision, **result); }))

@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <variant>
@@ -181,6 +182,21 @@ TEST_F(ServingSeeder, WrongBytesInTheStoreWithdrawTheRevisionAndNoOther)
     EXPECT_TRUE(run_until(loop, [&] { return received(other); }));
     EXPECT_FALSE(received(spoiled));
     EXPECT_TRUE(memory->piece(8) == std::string(spoiled.layout().place({8}).length, '\0'));  // no byte of the wrong piece went out
+    EXPECT_TRUE(tracker.said(spoiled.id, HoldState::withdrawn));
+}
+
+TEST_F(ServingSeeder, ASpoiledRevisionThatIsThenRemovedStaysWithdrawn)
+{
+    start();
+    const Placed spoiled = shelf.place("llama", files);
+    Shelf::flip(shelf.object(objectstore::blob_key(spoiled.layout().files()[1].pieces_root)), 2'000'000);
+    const auto memory = want(spoiled);
+    ASSERT_TRUE(run_until_said(spoiled, HoldState::held));
+    introduce(spoiled);
+    ASSERT_TRUE(run_until_said(spoiled, HoldState::withdrawn));
+    ASSERT_TRUE(std::filesystem::remove(shelf.object(objectstore::layers_key(spoiled.id))));
+    const int manifest_and_layers = store->gets + 2;
+    ASSERT_TRUE(run_until(loop, [&] { return store->gets >= manifest_and_layers; }));
     EXPECT_TRUE(tracker.said(spoiled.id, HoldState::withdrawn));
 }
 

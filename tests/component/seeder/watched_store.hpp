@@ -1,4 +1,4 @@
-// A store that notes which ranges are asked for, and fails or garbles as told.
+// A store that notes what is asked for, and fails or garbles as told.
 #pragma once
 
 #include "common/objectstore/object_store.hpp"
@@ -17,6 +17,7 @@ class WatchedStore final : public objectstore::ObjectStore {
 public:
     explicit WatchedStore(std::unique_ptr<ObjectStore> inner) : inner_{std::move(inner)} {}
 
+    std::atomic<int> gets{0};
     std::atomic<int> ranges{0};
     std::function<void(const std::string& key, MutableBytes)> garble;  // what was read
 
@@ -29,7 +30,11 @@ public:
 
     [[nodiscard]] const std::string& url() const override { return inner_->url(); }
     Result<objectstore::ObjectInfo> head(const std::string& key) override { return inner_->head(key); }
-    Result<objectstore::Object> get(const std::string& key, std::size_t limit) override { return inner_->get(key, limit); }
+    Result<objectstore::Object> get(const std::string& key, std::size_t limit) override
+    {
+        ++gets;
+        return inner_->get(key, limit);
+    }
     Result<void> get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<objectstore::Version>& expected) override
     {
         ++ranges;
