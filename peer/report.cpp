@@ -1,5 +1,6 @@
 #include "peer/report.hpp"
 
+#include "common/cli/options.hpp"
 #include "common/core/quantity.hpp"
 #include "common/obs/log.hpp"
 
@@ -96,7 +97,7 @@ void Report::ready(const std::string& path, const FetchProgress& progress, Durat
 void Report::failed(int code, const Error& error)
 {
     line_.finish();
-    if (output_ == Output::json) print({{"event", "failed"}, {"code", code}, {"what", error.message}, {"hint", error.hint}});
+    if (output_ == Output::json) print({{"event", "failed"}, {"code", code}, {"what", error.message}, {"hint", cli::with_hint(error).hint}});
 }
 
 }  // namespace shoal::peer

@@ -1,10 +1,10 @@
 #include "peer/transfer.hpp"
 
 #include "common/core/random.hpp"
+#include "common/net/address.hpp"
 #include "common/obs/log.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace shoal::peer {
 namespace {
@@ -12,19 +12,6 @@ namespace {
 swarm::Member member_from(const wire::Neighbour& neighbour)
 {
     return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints};
-}
-
-// "1.2.3.4", "1.2.3.4:6881", "::1", "[::1]:6881" to address and port (0: none said).
-std::pair<std::string, std::uint16_t> split_address(const std::string& text)
-{
-    const bool bracketed = text.starts_with('[');
-    const auto close = bracketed ? text.find(']') : std::string::npos;
-    const auto colon = bracketed ? (close == std::string::npos ? close : text.find(':', close)) : text.find(':');
-    std::string address = bracketed ? text.substr(1, close == std::string::npos ? close : close - 1) : text.substr(0, colon);
-    if (!bracketed && colon != text.rfind(':')) return {text, 0};  // a bare IPv6 address
-    std::uint16_t port = 0;
-    if (colon != std::string::npos) std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
-    return {std::move(address), port};
 }
 
 }  // namespace
@@ -155,9 +142,9 @@ wire::Beat Transfer::beat()
     beat.workload = presence_.workload;
     if (!session_) return beat;
     beat.port = session_->port();
-    if (const auto [address, port] = split_address(presence_.advertise); !address.empty()) {
-        beat.addresses = {address};
-        if (port != 0) beat.port = port;
+    if (const auto advertised = net::parse_advertised(presence_.advertise)) {
+        beat.addresses = {advertised.value().address};
+        if (advertised.value().port != 0) beat.port = advertised.value().port;
     }
     wire::Holding holding;
     holding.revision = revision_;

@@ -36,7 +36,7 @@ const char* usual_hint(Errc code)
     case Errc::not_found: return "check the name, or see 'shoal-seeder ls' for what is published";
     case Errc::not_allowed: return "give this user access to what is named, or name another place";
     case Errc::no_space: return "free some space, or name another place, and run it again";
-    case Errc::integrity: return "see 'shoal-seeder verify' for all that is damaged, and publish it again from its source";
+    case Errc::integrity: return "see 'shoal-seeder verify' for all that is damaged, delete those objects, and publish again from the source";
     case Errc::timed_out: return "see that tracker, seeder and store can be reached, and run it again";
     case Errc::interrupted: return "run it again: what was finished is kept";
     case Errc::malformed: return "remove what is named, or use the version of Shoal that wrote it";
