@@ -83,7 +83,7 @@ void Transfer::drop()
 
 void Transfer::refresh()
 {
-    if (session_) stats_ = session_->stats(revision_);
+    if (session_) stats_ = session_->stats(revision_).value_or(stats_);
     if (state_ == wire::HoldState::wanted && stats_.from_origin + stats_.from_peers > 0) {
         state_ = wire::HoldState::fetching;
         client_.beat_now();

@@ -299,8 +299,8 @@ void Seeder::count_traffic()
 
 void Seeder::count_traffic(const ServedRevision& served)
 {
-    const std::uint64_t sent = served.layout->pieces() > 0 ? session_->stats(served.id).sent : 0;
-    const Moved fresh = traffic_.now(served.id, {served.storage->bytes_read(), sent});
+    const auto stats = session_->stats(served.id);
+    const Moved fresh = traffic_.now(served.id, {served.storage->bytes_read(), stats ? stats->sent : 0});  // without an answer: no less than before
     metrics_->add("shoal_sent_bytes_total", "Payload bytes given to peers.", {}, static_cast<double>(fresh.sent));
 }
 

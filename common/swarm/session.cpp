@@ -379,14 +379,13 @@ std::vector<Event> Session::poll()
     return events;
 }
 
-TorrentStats Session::stats(const RevisionId& revision)
+std::optional<TorrentStats> Session::stats(const RevisionId& revision)
 {
-    return impl_
-        ->ask([impl = impl_.get(), revision] {
-            const auto at = impl->torrents.find(revision);
-            return at == impl->torrents.end() ? TorrentStats{} : at->second.neighbours->stats();
-        })
-        .value_or(TorrentStats{});
+    const auto answer = impl_->ask([impl = impl_.get(), revision] {
+        const auto at = impl->torrents.find(revision);
+        return at == impl->torrents.end() ? std::nullopt : std::optional{at->second.neighbours->stats()};
+    });
+    return answer.value_or(std::nullopt);
 }
 
 }  // namespace shoal::swarm

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,8 @@ public:
     // All of them, each time. Others are hung up on, but not while the list is empty.
     void set_members(const RevisionId& revision, const std::vector<Member>& members);
     [[nodiscard]] std::vector<Event> poll();
-    [[nodiscard]] TorrentStats stats(const RevisionId& revision);
+    // Nothing: the revision is not joined, or the network thread does not answer within 0.5 s; what was known before holds then.
+    [[nodiscard]] std::optional<TorrentStats> stats(const RevisionId& revision);
 
 private:
     struct Impl;

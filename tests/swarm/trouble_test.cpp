@@ -1,6 +1,9 @@
 // What goes wrong: lies, silence, limits, full disks, and storages that hang.
 #include "tests/swarm/nodes.hpp"
 
+#include <atomic>
+#include <future>
+
 namespace shoal::swarm {
 namespace {
 
@@ -157,6 +160,26 @@ TEST_F(Swarm, C63_SessionsBrokenOffLeaveNoThreadBehind)
         nodes_.pop_back();
         EXPECT_TRUE(storage.expired());
     }
+}
+
+TEST_F(Swarm, ANetworkThreadThatDoesNotAnswerHasNoNumbersRatherThanZeros)
+{
+    std::promise<void> held, release;
+    std::atomic<bool> hold{true};
+    Node& from = seeder(medium());
+    Node& to = peer(medium(), [&](SessionOptions& options) {
+        options.notify = [&] {  // of the first piece: on the network thread
+            if (!hold.exchange(false)) return;
+            held.set_value();
+            release.get_future().wait();
+        };
+    });
+    introduce(medium().revision, to, {&from});
+    ASSERT_EQ(held.get_future().wait_for(20s), std::future_status::ready);
+    EXPECT_FALSE(to.session->stats(medium().revision));
+    release.set_value();
+    EXPECT_GT(to.stats(medium()).from_origin, 0U);
+    nodes_.clear();
 }
 
 // Each neighbour has another piece; all of them are of the largest size, and begun at once.
