@@ -69,19 +69,26 @@ void Beats::take(const wire::Beat& beat, const std::string& remote, net::Respond
     if (answer == Switchboard::Answer::now) {
         respond(message(reply));
     } else if (beat.wait_ms == 0) {
+        end_older(beat.peer);
         respond(message(board_.reply(beat.peer, now_())));
         board_.told(beat.peer, now_());
     } else {
+        end_older(beat.peer);
         hold(beat, std::move(respond));
     }
     schedule();
 }
 
+// What the older beat is told is news to the newer one all the same: its sender may have given the older one up.
+void Beats::end_older(const PeerId& peer)
+{
+    const auto older = held_.extract(peer);
+    if (!older.empty()) older.mapped()(message(board_.reply(peer, now_())));
+}
+
 void Beats::hold(const wire::Beat& beat, net::Respond respond)
 {
-    net::Respond& mine = held_[beat.peer];
-    if (mine) mine(message(board_.reply(beat.peer, now_())));  // the older beat ends; what it says is news to the newer one all the same
-    mine = std::move(respond);
+    held_[beat.peer] = std::move(respond);
     const auto wait = std::min<Duration>(std::chrono::milliseconds{beat.wait_ms}, board_.beat());
     board_.hold(beat.peer, now_() + wait, now_());
 }

@@ -22,6 +22,7 @@ public:
 
 private:
     void take(const wire::Beat& beat, const std::string& remote, net::Respond respond);
+    void end_older(const PeerId& peer);
     void hold(const wire::Beat& beat, net::Respond respond);
     void schedule();
     void count(const char* outcome);

@@ -69,7 +69,9 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
 
 void Switchboard::told(const PeerId& peer, TimePoint now)
 {
-    if (roster_.find(peer) != nullptr) news_.answered(peer, now);
+    if (roster_.find(peer) == nullptr) return;
+    roster_.set_waits(peer, false, now);
+    news_.answered(peer, now);
 }
 
 wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const

@@ -47,7 +47,7 @@ public:
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
     // All that the process must know now.
     [[nodiscard]] wire::Reply reply(const PeerId& peer, TimePoint now) const;
-    void told(const PeerId& peer, TimePoint now);  // it has had that reply
+    void told(const PeerId& peer, TimePoint now);  // it has had that reply, and waits for none
     void hold(const PeerId& peer, TimePoint until, TimePoint now);
     [[nodiscard]] std::optional<TimePoint> next_release() const { return news_.next(); }
     [[nodiscard]] std::vector<PeerId> release(TimePoint now);  // whose held reply is due

@@ -47,7 +47,21 @@ TEST_F(Beating, ANewerBeatOfTheSamePeerReleasesTheOlder)
     settle();
     const auto newer = hold(delta_of(delta_of(first)));
     ASSERT_TRUE(wait(older));
+    EXPECT_EQ(older->answer->value().status, 200);
     EXPECT_FALSE(newer->answer.has_value());
+}
+
+TEST_F(Beating, ABeatThatIsAnsweredAtOnceEndsTheOlderOneAndLeavesNobodyWaiting)
+{
+    const auto first = beat_of(1, {holding(1, HoldState::fetching)});
+    beat(first);
+    const auto older = hold(delta_of(first));
+    settle();
+    EXPECT_THAT(beat(delta_of(delta_of(first))).swarms, SizeIs(1));
+    ASSERT_TRUE(wait(older));
+    EXPECT_THAT(older->reply().swarms, SizeIs(1));
+    jump(8s);
+    EXPECT_THAT(get_json("/api/v1/nodes")["nodes"], IsEmpty());
 }
 
 TEST_F(Beating, AHeldReplyEndsAfterOneBeatAtMost)

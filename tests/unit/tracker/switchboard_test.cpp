@@ -190,6 +190,15 @@ TEST_F(SwitchboardTest, WhoseReplyWasLetGoAndWhoBeatsNoMoreIsGone)
     EXPECT_THAT(board.expire(now), ElementsAre(peer(1)));
 }
 
+TEST_F(SwitchboardTest, WhoWaitedAndIsAnsweredOnANewerBeatIsGoneWhenItBeatsNoMore)
+{
+    const auto first = beat_of(1);
+    wait(first);
+    beat(delta_of(first));
+    now += 8s;
+    EXPECT_THAT(board.expire(now), ElementsAre(peer(1)));
+}
+
 TEST_F(SwitchboardTest, ASeederThatCannotServeYetIsNobodysNeighbour)
 {
     beat(seeder_beat(900, {holding(1, HoldState::wanted)}));
