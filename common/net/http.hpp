@@ -1,4 +1,5 @@
-// HTTP/1.1, server and client, over Boost.Beast. Everything happens on the loop; every exchange has a deadline and size limits.
+// HTTP/1.1, server and client, over Boost.Beast. Everything happens on the loop; every exchange has a deadline and size limits. What a handler or a `done`
+// throws leaves Loop::run().
 #pragma once
 
 #include "common/core/clock.hpp"

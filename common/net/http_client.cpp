@@ -1,11 +1,8 @@
+#include "common/net/coroutine.hpp"
 #include "common/net/http_text.hpp"
 #include "common/net/loop_impl.hpp"
 
-#include <utility>  // boost 1.74's awaitable.hpp lacks it
-
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -252,8 +249,7 @@ HttpClient::~HttpClient()
 Handle HttpClient::send(ClientRequest request, std::function<void(Result<ClientResponse>)> done)
 {
     auto exchange = std::make_shared<Exchange>(impl_, std::move(request), std::move(done));
-    asio::co_spawn(
-        impl_->io, [exchange] { return exchange->run(); }, asio::detached);
+    start(impl_->io, [exchange] { return exchange->run(); });
     return std::make_shared<Cancellation>(exchange);
 }
 

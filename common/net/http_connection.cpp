@@ -1,11 +1,10 @@
 #include "common/net/http_connection.hpp"
 
+#include "common/net/coroutine.hpp"
 #include "common/net/http_text.hpp"
 #include "common/net/listener.hpp"
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -320,8 +319,7 @@ private:
 void serve_connection(const std::shared_ptr<ServerState>& server, tcp::socket socket)
 {
     auto connection = std::make_shared<Connection>(server, std::move(socket));
-    asio::co_spawn(
-        server->io, [connection] { return connection->serve(); }, asio::detached);
+    start(server->io, [connection] { return connection->serve(); });
 }
 
 void close_connections(ServerState& server)

@@ -1,10 +1,9 @@
+#include "common/net/coroutine.hpp"
 #include "common/net/http_connection.hpp"
 #include "common/net/listener.hpp"
 #include "common/net/loop_impl.hpp"
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -66,8 +65,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::st
     if (!acceptor) return failure(acceptor.error());
     allow_descriptors(limits.max_connections + descriptors_for_others);
     auto impl = std::make_shared<Impl>(std::move(acceptor.value()), std::make_shared<ServerState>(loop.impl().io, std::move(handler), limits));
-    asio::co_spawn(
-        loop.impl().io, [impl] { return impl->accept(); }, asio::detached);
+    start(loop.impl().io, [impl] { return impl->accept(); });
     return std::unique_ptr<HttpServer>{new HttpServer{std::move(impl)}};
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 namespace shoal::net {
@@ -268,6 +269,13 @@ TEST(Resolve, TellsNobodyWhoHasDroppedTheHandle)
     const Handle turn = loop.after(50ms, [&] { turned = true; });
     ASSERT_TRUE(run_until(loop, [&] { return turned; }));
     EXPECT_FALSE(called);
+}
+
+TEST_F(HttpClientTest, WhatIsThrownWhileAnAnswerIsTakenLeavesTheLoop)
+{
+    const auto server = serve([](const Request&, const Respond& respond) { respond({}); });
+    const Handle handle = client.send(to(test::port_of(server->endpoint())), [](const Result<ClientResponse>&) { throw std::runtime_error{"taken badly"}; });
+    EXPECT_THROW(run_until(loop, [] { return false; }), std::runtime_error);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <stdexcept>
 #include <vector>
 
 namespace shoal::net {
@@ -309,6 +310,14 @@ TEST_F(HttpServerTest, ListensOnEveryAddressByDefault)
     ASSERT_TRUE(listening);
     const Socket socket = connect_to(test::port_of(listening.value()->endpoint()));
     EXPECT_THAT(say(socket, "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "from"), HasSubstr("from 127.0.0.1"));
+}
+
+TEST_F(HttpServerTest, WhatAHandlerThrowsLeavesTheLoop)
+{
+    serve([](const Request&, const Respond&) { throw std::runtime_error{"handled badly"}; });
+    const Socket socket = connect_to(port);
+    socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THROW(run_until(loop, [] { return false; }), std::runtime_error);
 }
 
 }  // namespace
