@@ -104,8 +104,9 @@ Result<std::vector<bool>> wanted_files(const model::Manifest& manifest, const st
 Result<Decision> decide(const Ask& ask, const DestinationFacts& facts, const model::Manifest* manifest)
 {
     if (!facts.other_models.empty())
-        return failure(Errc::not_allowed, "model's directory would overlap another model's: " + ask.model + ": " + named(facts.other_models),
-            "name another --root or --dest");
+        return failure(Errc::not_allowed,
+            "destination overlaps another fetch's directory: " + ask.model + " in " + facts.directory + ": found " + named(facts.other_models),
+            "name another --root or --dest; or end that fetch, or remove its .shoal if no fetch uses it");
     for (const Record* record : records(facts))
         if (record != nullptr && record->marker.model != ask.model)
             return failure(

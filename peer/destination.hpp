@@ -37,7 +37,8 @@ struct DestinationFacts {
     std::string damage;                     // why the marker in place does not decode; empty: it does, or there is none
     std::set<std::string> present;          // paths of files that are there
     std::vector<std::string> odd;           // links, sockets and so on
-    std::vector<std::string> other_models;  // directories of other models above or below
+    std::vector<std::string> other_models;  // directories above or below, or the same by another way, that other fetches have or fill
+    std::string directory;                  // the destination, for messages
 };
 
 enum class Verdict { done, fetch, replace };

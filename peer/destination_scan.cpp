@@ -1,5 +1,7 @@
 #include "peer/destination_scan.hpp"
 
+#include "peer/overlap.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <unistd.h>
@@ -56,6 +58,11 @@ bool note_entry(const fs::directory_entry& entry, const Path& relative, const st
 {
     std::error_code ignored;
     const fs::file_type type = entry.symlink_status(ignored).type();
+    if (type == fs::file_type::directory && relative.filename() == ".shoal") {
+        const auto claimed = claimed_by_way_of(entry.path());
+        for (const Path& directory : claimed) facts.other_models.push_back(directory.string() + " (being fetched)");
+        return claimed.empty();
+    }
     if (type == fs::file_type::directory) return true;
     if (type != fs::file_type::regular)
         facts.odd.push_back(relative.string());
@@ -80,26 +87,12 @@ Result<void> note_tree(const Site& site, DestinationFacts& facts)
     return error ? Result<void>{failure(cannot_list(error, site.directory))} : success();
 }
 
-// With --root: a model's marker, or a transfer under way, in a directory above ours, or a transfer below it.
-void note_other_models(const Site& site, DestinationFacts& facts)
-{
-    if (site.root.empty()) return;
-    std::error_code ignored;
-    for (Path above = site.directory.parent_path(); above != site.root && above.string().size() > site.root.string().size(); above = above.parent_path())
-        if (fs::exists(above / marker_name, ignored)) facts.other_models.push_back(above.string());
-    const std::string own = site.base.filename().string();
-    for (fs::directory_iterator at{site.shoal, ignored}, end; !ignored && at != end; at.increment(ignored)) {
-        const std::string name = at->path().filename().string();
-        if ((name.starts_with(own + "~") || own.starts_with(name + "~")) && fs::exists(at->path() / "work", ignored))
-            facts.other_models.push_back(at->path().string() + " (being fetched)");
-    }
-}
-
 }  // namespace
 
 Result<DestinationFacts> look_at_marker(const Site& site)
 {
     DestinationFacts facts;
+    facts.directory = site.directory.string();
     BOOST_OUTCOME_TRY(marker, read_record(site, site.marker(), &facts.damage));
     facts.marker = std::move(marker);
     return facts;
@@ -113,7 +106,7 @@ Result<DestinationFacts> look_at(const Site& site)
     BOOST_OUTCOME_TRY(intent, read_record(site, site.intent(), nullptr));
     facts.intent = std::move(intent);
     BOOST_OUTCOME_TRY(note_tree(site, facts));
-    note_other_models(site, facts);
+    for (std::string& other : other_directories(site)) facts.other_models.push_back(std::move(other));
     return std::move(facts);
 }
 

@@ -209,7 +209,7 @@ void Fetch::on_storage_failed(const Error& error)
 {
     if (ended_ || placing_ || ready_) return;  // all pieces are here: what fails now is a read for a neighbour
     if (error.code == Errc::changed) return begin_again(error);
-    if (error.code != Errc::no_space) return fail(error);
+    if (error.code != Errc::no_space || !workspace_.cache->written_out()) return fail(error);  // what was lost is found by the next run
     if (!disk_full_) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});
     disk_full_ = error;
     retried_ = Clock::now();
@@ -295,7 +295,8 @@ void Fetch::start_placing()
     in_background<Marker>(
         [errand = errand_, workspace = workspace_, marker = std::move(marker)] {
             const bool replace = workspace.decision.verdict == Verdict::replace;
-            Placement placement{errand.site, marker, errand.data->manifest, workspace.plan, recorded_paths(workspace.facts), replace, *errand.claim, {}};
+            Placement placement{
+                errand.site, marker, errand.data->manifest, workspace.plan, recorded_paths(workspace.facts), replace, *errand.claim, *workspace.cache, {}};
             return place(placement);
         },
         &Fetch::placed);

@@ -17,7 +17,7 @@ Result<void> FileStorage::read(PieceIndex piece, std::uint32_t offset, MutableBy
         BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::read));
         const auto length = static_cast<std::size_t>(extent.length);
         BOOST_OUTCOME_TRY(files::read_exactly(*file, place.path, extent.offset, out.first(length)));
-        cache_->touched(file, extent.offset, extent.length, false);
+        (void)cache_->touched({file, place.path, extent.offset, extent.length, false});  // a read is none the worse for a lost write
         out = out.subspan(length);
     }
     return success();
@@ -33,7 +33,7 @@ Result<void> FileStorage::write(PieceIndex piece, std::uint32_t offset, ConstByt
             BOOST_OUTCOME_TRY(before_write_());
             BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::write));
             BOOST_OUTCOME_TRY(files::write_all(*file, place.path, extent.offset, bytes.first(length)));
-            cache_->touched(file, extent.offset, extent.length, true);
+            BOOST_OUTCOME_TRY(cache_->touched({file, place.path, extent.offset, extent.length, true}));
         }
         bytes = bytes.subspan(length);
     }

@@ -1,7 +1,7 @@
 #include "peer/page_cache.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <fcntl.h>
 #include <fstream>
 #include <string>
@@ -69,43 +69,52 @@ MemoryFacts read_memory_facts()
     return facts;
 }
 
-void PageCacheWindow::touched(const std::shared_ptr<const files::File>& file, std::uint64_t offset, std::uint64_t length, bool written)
+Result<void> PageCacheWindow::touched(TouchedRange range)
 {
-    if (!drop_ || length == 0) return;
-    const auto at = static_cast<off64_t>(offset);
-    if (written) (void)::sync_file_range(file->descriptor(), at, static_cast<off64_t>(length), SYNC_FILE_RANGE_WRITE);
-    std::vector<Range> old;
+    if (!drop_ || range.length == 0) return success();
+    if (range.written) write_out(range, SYNC_FILE_RANGE_WRITE);
+    std::vector<TouchedRange> old;
     {
         const std::lock_guard lock{mutex_};
-        ranges_.push_back({file, offset, length});
-        bytes_ += length;
+        bytes_ += range.length;
+        ranges_.push_back(std::move(range));
         while (bytes_ > window_ || ranges_.size() > most_ranges) {
             bytes_ -= ranges_.front().length;
             old.push_back(std::move(ranges_.front()));
             ranges_.pop_front();
         }
     }
-    for (const Range& range : old) drop(range);  // waits for the disk: that is what holds the writers back
+    for (const TouchedRange& oldest : old) drop(oldest);  // waits for the disk: that is what holds the writers back
+    return known();
 }
 
-void PageCacheWindow::flush()
+Result<void> PageCacheWindow::written_out() const
 {
-    std::deque<Range> all;
-    {
-        const std::lock_guard lock{mutex_};
-        all.swap(ranges_);
-        bytes_ = 0;
-    }
-    for (const Range& range : all) drop(range);
+    const std::unique_lock nobody{writing_out_};
+    return known();
+}
+
+Result<void> PageCacheWindow::known() const
+{
+    const std::lock_guard lock{mutex_};
+    return lost_ ? Result<void>{failure(*lost_)} : success();
 }
 
 // Filesystems without these calls keep their pages; the kernel then takes them back as it can.
-void PageCacheWindow::drop(const Range& range)
+void PageCacheWindow::drop(const TouchedRange& range)
 {
-    const int file = range.file->descriptor();
-    (void)::sync_file_range(file, static_cast<off64_t>(range.offset), static_cast<off64_t>(range.length),
-        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
-    (void)::posix_fadvise(file, static_cast<off_t>(range.offset), static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
+    if (range.written) write_out(range, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+    (void)::posix_fadvise(range.file->descriptor(), static_cast<off_t>(range.offset), static_cast<off_t>(range.length), POSIX_FADV_DONTNEED);
+}
+
+void PageCacheWindow::write_out(const TouchedRange& range, unsigned how)
+{
+    const std::shared_lock busy{writing_out_};
+    if (::sync_file_range(range.file->descriptor(), static_cast<off64_t>(range.offset), static_cast<off64_t>(range.length), how) == 0) return;
+    if (errno == ENOSYS || errno == EINVAL || errno == ESPIPE || errno == EOPNOTSUPP) return;
+    const int cause = errno;
+    const std::lock_guard lock{mutex_};
+    if (!lost_) lost_ = system_error(cause, "cannot write out", range.path.string());
 }
 
 }  // namespace shoal::peer

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 
 namespace shoal::peer {
 
@@ -24,25 +25,35 @@ bool should_drop(PageCache wish, std::uint64_t bytes, const MemoryFacts& memory)
 
 MemoryFacts read_memory_facts();
 
+// A part of a file that was just written or read.
+struct TouchedRange {
+    std::shared_ptr<const files::File> file;
+    files::Path path;  // for messages
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    bool written = false;
+};
+
 // Ranges that were written or read lately; when they are more than the window, the oldest are written out and dropped from the cache. Any thread.
 class PageCacheWindow {
 public:
     explicit PageCacheWindow(bool drop, std::uint64_t window = 32U << 20U) : drop_{drop}, window_{window} {}
-    void touched(const std::shared_ptr<const files::File>& file, std::uint64_t offset, std::uint64_t length, bool written);
-    void flush();
+    // Fails when bytes were lost: the first failure to write out, as far as it is known.
+    Result<void> touched(TouchedRange range);
+    // The same when nobody is writing out any more. The kernel tells a failure once, here: a later fsync of the same file succeeds, though its bytes are lost.
+    [[nodiscard]] Result<void> written_out() const;
 
 private:
-    struct Range {
-        std::shared_ptr<const files::File> file;
-        std::uint64_t offset = 0;
-        std::uint64_t length = 0;
-    };
-    static void drop(const Range& range);
+    void drop(const TouchedRange& range);
+    void write_out(const TouchedRange& range, unsigned how);
+    [[nodiscard]] Result<void> known() const;
     bool drop_;
     std::uint64_t window_;
-    std::mutex mutex_;
-    std::deque<Range> ranges_;
+    mutable std::shared_mutex writing_out_;
+    mutable std::mutex mutex_;
+    std::deque<TouchedRange> ranges_;
     std::uint64_t bytes_ = 0;
+    std::optional<Error> lost_;
 };
 
 }  // namespace shoal::peer

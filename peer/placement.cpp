@@ -125,6 +125,7 @@ Result<void> move_files(const Placement& placement, const std::vector<FileIndex>
 {
     const Path data = placement.site.data(placement.marker.revision);
     const std::set<Path> directories = directories_of(placement, moving);
+    BOOST_OUTCOME_TRY(files::make_synced_directories(placement.site.directory));
     for (const Path& directory : directories) {
         BOOST_OUTCOME_TRY(files::make_directories(directory));
     }
@@ -156,6 +157,7 @@ Result<Marker> place(Placement& placement)
     const std::vector<FileIndex> moving = to_move(placement);
     BOOST_OUTCOME_TRY(begin(placement, "sync"));
     BOOST_OUTCOME_TRY(sync_staged(placement, moving));
+    BOOST_OUTCOME_TRY(placement.cache.written_out());
     BOOST_OUTCOME_TRY(begin(placement, "intent"));
     BOOST_OUTCOME_TRY(fill_marker(placement));
     BOOST_OUTCOME_TRY(write_intent(placement));

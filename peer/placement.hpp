@@ -6,6 +6,7 @@
 #include "peer/claim.hpp"
 #include "peer/fetch_plan.hpp"
 #include "peer/marker.hpp"
+#include "peer/page_cache.hpp"
 #include "peer/site.hpp"
 
 #include <functional>
@@ -22,6 +23,7 @@ struct Placement {
     std::set<std::string> recorded;  // paths that are ours at the destination; those that the revision lacks are removed if `replace`
     bool replace = false;
     Claim& claim;
+    const PageCacheWindow& cache;                        // what the staged files were written through
     std::function<Result<void>(const char* step)> step;  // called before each; an error stops there. For tests; may be empty
 };
 

@@ -32,6 +32,10 @@ Space space_needed(const Site& site, const RevisionData& data, const FetchPlan& 
 // filesystem cannot reserve (NFS, FAT), they have their size alone, and a write may find no space.
 Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan& plan);
 
+// What earlier runs staged, written out and out of the page cache: where the disk did not take it, a later look shows what the disk has. An error of theirs
+// is heard here, and not taken for one of the next writes.
+void settle(const Site& site, const RevisionData& data, const FetchPlan& plan);
+
 // By piece: some byte of it may have been written. Where the filesystem knows holes, only what is not a hole. Before prepare(), after which there may be
 // filesystems that take reserved blocks for data.
 std::vector<bool> maybe_written(const Site& site, const RevisionData& data, const FetchPlan& plan);

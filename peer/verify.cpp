@@ -2,6 +2,7 @@
 
 #include "common/model/names.hpp"
 #include "peer/destination_scan.hpp"
+#include "peer/overlap.hpp"
 #include "peer/workspace.hpp"
 
 #include <filesystem>
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_named = 3;
 
-// Directories with a marker below `root`, without looking into them further.
+// Directories with a marker below `root`, without looking into them further; and those whose marker a fetch or repair took away and did not put back.
 Result<std::vector<Site>> sites_below(const Path& root)
 {
     std::vector<Site> sites;
@@ -27,6 +28,11 @@ Result<std::vector<Site>> sites_below(const Path& root)
         at.disable_recursion_pending();
     }
     if (error) return failure(system_error(error.value(), "cannot list", root.string()));
+    for (const Path& claimed : claimed_by_way_of(root / ".shoal")) {
+        Site site = site_in_root(root, claimed.lexically_relative(root).string());
+        std::error_code ignored;
+        if (!fs::exists(site.marker(), ignored) && fs::exists(site.earlier(), ignored)) sites.push_back(std::move(site));
+    }
     if (sites.empty())
         return failure(Errc::not_found, "nothing to verify: " + root.string() + ": no directory in it has a " + marker_name, "name --root or --dest");
     return sites;

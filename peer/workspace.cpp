@@ -128,6 +128,7 @@ Result<Workspace> prepare_workspace(const Errand& errand)
     if (decision.take_marker_away && workspace.facts.marker) {  // a damaged one misleads nobody, and says that this directory is ours
         BOOST_OUTCOME_TRY(take_marker_away(errand.site, still_known(workspace.facts.marker->marker, manifest, errand.data->revision, workspace.plan.kept)));
     }
+    settle(errand.site, *errand.data, workspace.plan);
     const std::vector<bool> written = maybe_written(errand.site, *errand.data, workspace.plan);
     BOOST_OUTCOME_TRY(prepare(errand.site, *errand.data, workspace.plan));
     const bool drop = should_drop(errand.page_cache, workspace.plan.wanted_bytes, read_memory_facts());

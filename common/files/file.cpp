@@ -142,6 +142,11 @@ Result<void> read_exactly(const File& file, const Path& path, std::uint64_t offs
     return success();
 }
 
+void drop_cached(const File& file)
+{
+    (void)::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED);
+}
+
 void read_ahead(const File& file, std::uint64_t offset, std::uint64_t length)
 {
     (void)::posix_fadvise(file.descriptor(), static_cast<off_t>(offset), static_cast<off_t>(length), POSIX_FADV_WILLNEED);

@@ -55,6 +55,7 @@ Result<FileState> state_of(const File& file, const Path& path);
 
 // All of `out` from `offset`, or io "cut short" naming path, expected and found. `path` is for messages.
 Result<void> read_exactly(const File& file, const Path& path, std::uint64_t offset, MutableBytes out);
+void drop_cached(const File& file);                                             // a hint: the clean part of it leaves the page cache
 void read_ahead(const File& file, std::uint64_t offset, std::uint64_t length);  // a hint: will be read soon
 Result<void> write_all(const File& file, const Path& path, std::uint64_t offset, ConstBytes bytes);
 Result<void> sync(const File& file, const Path& path);  // fsync
@@ -62,6 +63,7 @@ Result<void> sync_directory(const Path& directory);
 Result<void> sync_filesystem(const Path& any_path_on_it);  // syncfs: one call for many files
 bool in_shared_directory(const Path& path);                // its directory is setgid, as a pod's volumes are with fsGroup
 Result<void> make_directories(const Path& path);           // 0755 whatever the umask, group-writable where the parent is setgid; synced by the caller
+Result<void> make_synced_directories(const Path& path);    // the same, and the names of those that it made are synced
 Result<void> rename(const Path& from, const Path& to);
 
 // Whole content of at most `limit` bytes, else too_large.

@@ -84,6 +84,15 @@ Result<void> make_directories(const Path& path)
     return success();
 }
 
+Result<void> make_synced_directories(const Path& path)
+{
+    std::error_code none;
+    if (path.empty() || std::filesystem::is_directory(path, none)) return success();
+    BOOST_OUTCOME_TRY(make_synced_directories(path.parent_path()));
+    BOOST_OUTCOME_TRY(make_directories(path));
+    return path.has_parent_path() ? sync_directory(path.parent_path()) : success();
+}
+
 Result<void> rename(const Path& from, const Path& to)
 {
     if (::rename(from.c_str(), to.c_str()) != 0) return failure(system_error(errno, "cannot rename", from.string() + " to " + to.string()));

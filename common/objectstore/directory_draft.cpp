@@ -19,15 +19,6 @@ namespace {
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t abandoned_after_ns = 3600 * second_ns;
 
-Result<void> ensure_directory(const files::Path& directory)
-{
-    std::error_code none;
-    if (directory.empty() || std::filesystem::is_directory(directory, none)) return success();
-    BOOST_OUTCOME_TRY(ensure_directory(directory.parent_path()));
-    BOOST_OUTCOME_TRY(files::make_directories(directory));
-    return files::sync_directory(directory.parent_path());
-}
-
 // Takes away what writers left that have not written for an hour, by the filesystem's own clock. Best effort: it hides from readers anyway.
 void sweep(const files::Path& directory, std::int64_t now_ns)
 {
@@ -68,7 +59,7 @@ Error taken(const files::Path& target)
 Result<Draft> Draft::create(const files::Path& target, std::uint64_t size)
 {
     const files::Path directory = target.parent_path();
-    BOOST_OUTCOME_TRY(ensure_directory(directory));
+    BOOST_OUTCOME_TRY(files::make_synced_directories(directory));
     files::Path hidden = directory / (std::string{temporary_prefix} + to_hex(random_id<Opaque<struct DraftTag, 8>>()));
     BOOST_OUTCOME_TRY(file, files::open_temporary(hidden, target));
     Draft draft{target, std::move(hidden), std::move(file)};

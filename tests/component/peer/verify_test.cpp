@@ -31,7 +31,7 @@ protected:
         marker.revision = model.data->revision;
         marker.manifest = model.data->manifest_bytes;
         marker.layers = model.data->layer_bytes;
-        Placement placement{site, marker, model.data->manifest, workspace.value().plan, {}, false, *all.claim, {}};
+        Placement placement{site, marker, model.data->manifest, workspace.value().plan, {}, false, *all.claim, *workspace.value().cache, {}};
         ASSERT_TRUE(place(placement));
     }
 
@@ -105,6 +105,23 @@ TEST_F(VerifyFiles, AllBelowTheRootAreFound)
     fetch_into(site_in_root(options.root, "org/second"));
     // The model's name differs from its place: only a named model is compared with its marker.
     EXPECT_EQ(verify().value().size(), 2U);
+}
+
+TEST_F(VerifyFiles, C43_ARepairThatWasBrokenOffIsFoundBelowTheRoot)
+{
+    std::fstream{site.final("weights.bin"), std::ios::in | std::ios::out | std::ios::binary}.seekp(300'000).write("?", 1);
+    {
+        const Errand repair = errand(model);
+        ASSERT_TRUE(prepare_workspace(repair));
+        ASSERT_FALSE(std::filesystem::exists(site.marker()));
+        repair.claim->release();
+    }
+    const auto all = verify();
+    ASSERT_TRUE(all) << all.error().message;
+    const auto judged = judge(all.value());
+    ASSERT_FALSE(judged);
+    EXPECT_EQ(judged.error().code, Errc::integrity);
+    EXPECT_NE(judged.error().message.find(site.directory.string()), std::string::npos) << judged.error().message;
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ protected:
         marker.manifest = errand.data->manifest_bytes;
         marker.layers = errand.data->layer_bytes;
         Placement placement{errand.site, marker, errand.data->manifest, workspace.plan, recorded_paths(workspace.facts),
-            workspace.decision.verdict == Verdict::replace, *errand.claim, std::move(step)};
+            workspace.decision.verdict == Verdict::replace, *errand.claim, *workspace.cache, std::move(step)};
         return place(placement);
     }
     // A whole fetch; how many pieces it had to get.

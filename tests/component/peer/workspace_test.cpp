@@ -3,6 +3,7 @@
 
 #include "peer/content_check.hpp"
 
+#include <fcntl.h>
 #include <fstream>
 #include <sys/stat.h>
 
@@ -272,6 +273,22 @@ TEST_F(WorkspaceFiles, C43_AWrongByteIsNamedByFileAndRange)
     EXPECT_EQ(faults[1].file.value, 3U);
     EXPECT_EQ(faults[1].offset, 262'144U);
     EXPECT_EQ(faults[1].length, 262'144U);
+}
+
+TEST_F(WorkspaceFiles, WhatTheDiskDidNotTakeIsNeverMarked)
+{
+    const SmallModel model = usual_model();
+    Errand all = errand(model);
+    all.page_cache = PageCache::drop;
+    auto workspace = prepare_workspace(all).value();
+    transfer(model, workspace);
+    const auto deaf = std::make_shared<const files::File>(::open(top.c_str(), O_PATH | O_CLOEXEC));  // cannot be written out
+    EXPECT_FALSE(workspace.cache->touched({deaf, "weights", 0, 1, true}));
+    const auto placed = put(all, workspace);
+    ASSERT_FALSE(placed);
+    EXPECT_NE(placed.error().message.find("cannot write out: weights"), std::string::npos) << placed.error().message;
+    EXPECT_FALSE(std::filesystem::exists(site.marker()));
+    EXPECT_FALSE(std::filesystem::exists(site.intent()));
 }
 
 TEST_F(WorkspaceFiles, AWriteNeedsTheClaim)

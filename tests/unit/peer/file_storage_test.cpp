@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -104,6 +105,20 @@ TEST_F(FileStorageTest, EveryWriteNeedsLeaveAndWithoutItNothingIsWritten)
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message, "the claim is lost");
     EXPECT_EQ(std::filesystem::file_size(top / "file"), 32'768U);
+}
+
+TEST_F(FileStorageTest, WhatTheDiskDoesNotTakeLaterIsToldByTheNextWriteAndStaysTold)
+{
+    put("file", size);
+    const auto deaf = std::make_shared<const files::File>(::open((top / "file").c_str(), O_PATH | O_CLOEXEC));  // cannot be written out
+    const auto cache = std::make_shared<PageCacheWindow>(true);
+    EXPECT_TRUE(cache->touched({deaf, top / "file", 0, size, false}));
+    EXPECT_TRUE(cache->written_out());  // only read
+    EXPECT_FALSE(cache->touched({deaf, top / "file", 0, size, true}));
+    EXPECT_THAT(cache->written_out().error().message, HasSubstr((top / "file").string()));
+    FileStorage storage{one_file(), [this](FileIndex) { return FilePlace{top / "other", {}, true}; }, [] { return Result<void>{success()}; }, cache};
+    EXPECT_THAT(storage.write(PieceIndex{0}, 0, bytes()).error().message, HasSubstr((top / "file").string()));
+    EXPECT_FALSE(cache->written_out());
 }
 
 TEST_F(FileStorageTest, AFileInItsFinalPlaceIsNeverWritten)
