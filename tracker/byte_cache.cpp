@@ -12,7 +12,7 @@ constexpr std::size_t overhead = 256;  // of an entry, about
 
 void ByteCache::put(const std::string& key, Value value, std::size_t bytes, std::optional<TimePoint> until)
 {
-    if (const auto known = by_key_.find(key); known != by_key_.end()) erase(known->second);
+    forget(key);
     const std::size_t cost = bytes + key.size() + overhead;
     if (cost > limit_) return;
     while (bytes_ + cost > limit_) erase(std::prev(entries_.end()));
@@ -31,6 +31,11 @@ std::optional<ByteCache::Value> ByteCache::get(const std::string& key, TimePoint
     }
     entries_.splice(entries_.begin(), entries_, known->second);
     return known->second->value;
+}
+
+void ByteCache::forget(const std::string& key)
+{
+    if (const auto known = by_key_.find(key); known != by_key_.end()) erase(known->second);
 }
 
 void ByteCache::erase(Entries::iterator entry)

@@ -22,6 +22,7 @@ public:
     // `bytes` is what it costs, `until` when it ends (none: never). Larger than the limit: not kept.
     void put(const std::string& key, Value value, std::size_t bytes, std::optional<TimePoint> until);
     [[nodiscard]] std::optional<Value> get(const std::string& key, TimePoint now);
+    void forget(const std::string& key);
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
 
 private:

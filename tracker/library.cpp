@@ -88,6 +88,33 @@ Library::Library(net::Loop& loop, ObjectStore& store, std::size_t cache_bytes, s
     : loop_{loop}, store_{store}, now_{std::move(now)}, cache_{cache_bytes}, workers_{loop, threads}
 {}
 
+// Whoever has read it once could serve it from memory for good: a revision that was removed must not be found again.
+template <typename T>
+void Library::ask_of(const RevisionId& revision, const std::string& what, Load load, Done<T> done)
+{
+    const std::string key = what + " " + to_hex(revision);
+    const auto known = cache_.get(key, now_());
+    if (!known || !*known) {
+        ask<T>(key, std::move(load), std::move(done));
+        return;
+    }
+    const auto look = [revision](ObjectStore& store) {
+        const auto found = store.head(objectstore::manifest_key(revision));
+        const bool removed = !found && found.error().code == Errc::not_found;
+        return Loaded{found ? value_of(Result<bool>{true}) : Value{failure(found.error())}, 1, false, removed ? brief : believed};
+    };
+    const auto looked = [this, revision, key, load = std::move(load), done = std::move(done)](const Value& there) {
+        if (!there && there.error().code == Errc::not_found) forget(revision);
+        ask<T>(key, load, done);
+    };
+    ask_value("there " + to_hex(revision), look, looked, glance);
+}
+
+void Library::forget(const RevisionId& revision)
+{
+    for (const char* what : {"manifest", "layers", "summary", "torrent"}) cache_.forget(std::string{what} + " " + to_hex(revision));
+}
+
 template <typename T>
 void Library::ask(const std::string& key, Load load, Done<T> done)
 {
@@ -109,7 +136,7 @@ void Library::manifest(const RevisionId& revision, Done<std::string> done)
         const std::size_t size = bytes_of(bytes);
         return Loaded{value_of(std::move(bytes)), size, right};
     };
-    ask<std::string>("manifest " + to_hex(revision), load, std::move(done));
+    ask_of<std::string>(revision, "manifest", load, std::move(done));
 }
 
 void Library::layers(const RevisionId& revision, Done<std::string> done)
@@ -123,7 +150,7 @@ void Library::layers(const RevisionId& revision, Done<std::string> done)
         const std::size_t size = bytes_of(bytes);
         return Loaded{value_of(std::move(bytes)), size, right};
     };
-    ask<std::string>("layers " + to_hex(revision), load, std::move(done));
+    ask_of<std::string>(revision, "layers", load, std::move(done));
 }
 
 void Library::summary(const RevisionId& revision, Done<Summary> done)
@@ -133,7 +160,7 @@ void Library::summary(const RevisionId& revision, Done<Summary> done)
         const bool right = summary.has_value();
         return Loaded{value_of(std::move(summary)), sizeof(Summary), right};
     };
-    ask<Summary>("summary " + to_hex(revision), load, std::move(done));
+    ask_of<Summary>(revision, "summary", load, std::move(done));
 }
 
 void Library::torrent(const RevisionId& revision, Done<std::string> done)
@@ -144,7 +171,7 @@ void Library::torrent(const RevisionId& revision, Done<std::string> done)
         const std::size_t size = bytes_of(torrent);
         return Loaded{value_of(std::move(torrent)), size, right};
     };
-    ask<std::string>("torrent " + to_hex(revision), load, std::move(done));
+    ask_of<std::string>(revision, "torrent", load, std::move(done));
 }
 
 void Library::tag(const std::string& model, const std::string& tag, Done<RevisionId> done)
@@ -205,24 +232,24 @@ void Library::probe(std::function<void(Result<void>)> done)
 
 // --- one flight for each thing
 
-void Library::ask_value(const std::string& key, Load load, std::function<void(const Value&)> done)
+void Library::ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within)
 {
     if (const auto known = cache_.get(key, now_())) {
         done(*known);
         return;
     }
     const bool first = !flights_.contains(key);
-    wait(key, std::move(done));
+    wait(key, std::move(done), within);
     if (!first) return;
     const auto loaded = std::make_shared<Loaded>(Loaded{failure(Errc::internal, "not loaded"), 0, false});
     const bool taken = workers_.run([this, load = std::move(load), loaded] { *loaded = load(store_); }, [this, key, loaded] { landed(key, *loaded); });
     if (!taken) landed(key, {failure(Errc::timed_out, "store: " + store_.url() + ": too many reads wait", "try again later"), 0, false});
 }
 
-void Library::wait(const std::string& key, std::function<void(const Value&)> done)
+void Library::wait(const std::string& key, std::function<void(const Value&)> done, Duration within)
 {
     auto waiter = std::make_shared<Waiter>(Waiter{std::move(done), {}});
-    waiter->deadline = loop_.after(patience, [this, weak = std::weak_ptr{waiter}] {
+    waiter->deadline = loop_.after(within, [this, weak = std::weak_ptr{waiter}] {
         const auto late = weak.lock();
         if (!late || !late->done) return;
         std::exchange(late->done, nullptr)(failure(Errc::timed_out, "store: " + store_.url() + ": no answer within 20 s"));
@@ -232,7 +259,7 @@ void Library::wait(const std::string& key, std::function<void(const Value&)> don
 
 void Library::landed(const std::string& key, const Loaded& loaded)
 {
-    cache_.put(key, loaded.value, loaded.bytes, loaded.lasting ? std::nullopt : std::optional{now_() + brief});
+    cache_.put(key, loaded.value, loaded.bytes, loaded.lasting ? std::nullopt : std::optional{now_() + loaded.until});
     const auto flight = flights_.extract(key);
     for (const auto& waiter : flight.mapped()) {
         waiter->deadline.reset();

@@ -35,11 +35,14 @@ public:
     using Done = std::function<void(Result<std::shared_ptr<const T>>)>;
 
     static constexpr Duration brief = std::chrono::seconds{1};      // how long what may change is believed, and failures are
+    static constexpr Duration believed = std::chrono::seconds{5};   // how long a revision in the cache counts as still in the store
     static constexpr Duration patience = std::chrono::seconds{20};  // for the store; then timed_out
+    static constexpr Duration glance = std::chrono::seconds{2};     // for whether it still holds what is in the cache; then that is what is answered
 
     // `now` is asked on the loop.
     Library(net::Loop& loop, objectstore::ObjectStore& store, std::size_t cache_bytes, std::function<TimePoint()> now);
 
+    // What is of one revision: not_found some seconds after it was removed from the store; of a store that does not answer, what is in the cache.
     // The bytes that lie in the store. Whoever reads them checks them, and says best what is wrong: bytes that are not the revision's are handed on, not kept.
     void manifest(const RevisionId& revision, Done<std::string> done);
     void layers(const RevisionId& revision, Done<std::string> done);
@@ -62,7 +65,8 @@ private:
     struct Loaded {
         Value value;
         std::size_t bytes = 0;
-        bool lasting = false;  // immutable, and right
+        bool lasting = false;    // immutable, and right
+        Duration until = brief;  // of what is not lasting
     };
     using Load = std::function<Loaded(objectstore::ObjectStore&)>;  // in a worker
     struct Waiter {
@@ -72,9 +76,12 @@ private:
     using Flight = std::vector<std::shared_ptr<Waiter>>;
 
     template <typename T>
+    void ask_of(const RevisionId& revision, const std::string& what, Load load, Done<T> done);
+    template <typename T>
     void ask(const std::string& key, Load load, Done<T> done);
-    void ask_value(const std::string& key, Load load, std::function<void(const Value&)> done);
-    void wait(const std::string& key, std::function<void(const Value&)> done);
+    void ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within = patience);
+    void wait(const std::string& key, std::function<void(const Value&)> done, Duration within);
+    void forget(const RevisionId& revision);
     void landed(const std::string& key, const Loaded& loaded);
 
     net::Loop& loop_;

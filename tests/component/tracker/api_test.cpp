@@ -4,6 +4,7 @@
 #include "tests/component/tracker/fixture.hpp"
 #include "tracker/announces.hpp"
 
+#include <filesystem>
 #include <fstream>
 
 namespace shoal::tracker {
@@ -60,6 +61,37 @@ TEST_F(Asking, WrongBytesAreHandedOnForTheReaderToNameAndAreNotKept)
     std::ofstream{shelf.object(objectstore::manifest_key(placed.id)), std::ios::trunc} << model::encode(placed.manifest);
     jump(2s);
     EXPECT_EQ(model::revision_of(get("/api/v1/revisions/" + hex + "/manifest").body), placed.id);
+}
+
+TEST_F(Asking, ARevisionThatIsRemovedFromTheStoreIsNotFoundSomeSecondsLater)
+{
+    place();
+    start();
+    for (const char* what : {"", "/manifest", "/layers"}) EXPECT_EQ(get("/api/v1/revisions/" + hex + what).status, 200) << what;
+    for (const std::string& key : {objectstore::manifest_key(placed.id), objectstore::layers_key(placed.id)}) ASSERT_TRUE(store->remove(key));
+    jump(6s);
+    for (const char* what : {"", "/manifest", "/layers"}) {
+        EXPECT_EQ(get("/api/v1/revisions/" + hex + what).status, 404) << what;
+        jump(2s);  // of what was in the cache nothing comes back
+        EXPECT_EQ(get("/api/v1/revisions/" + hex + what).status, 404) << what;
+    }
+    EXPECT_THAT(get("/api/v1/revisions/" + hex + "/manifest").body, HasSubstr("revision sha256:" + hex + " not found"));
+    place();
+    jump(2s);
+    EXPECT_EQ(get("/api/v1/revisions/" + hex + "/manifest").status, 200);
+}
+
+TEST_F(Asking, WhatWasReadIsAnsweredWhileTheStoreIsAway)
+{
+    place();
+    start();
+    EXPECT_EQ(get("/api/v1/revisions/" + hex + "/manifest").status, 200);
+    std::filesystem::rename(shelf.object(""), shelf.object("") / ".." / "away");
+    for (int i = 0; i < 3; ++i) {
+        jump(60s);
+        EXPECT_EQ(get("/api/v1/revisions/" + hex + "/manifest").status, 200);
+    }
+    EXPECT_EQ(get("/api/v1/revisions/" + hex + "/layers").status, 503);
 }
 
 TEST_F(Asking, TagsAreResolvedAndMayChange)
