@@ -31,7 +31,7 @@ struct PeerBanned {
 struct Complete {
     RevisionId revision;
 };
-// Reading or writing failed; the torrent is paused until resume().
+// Reading or writing failed, or libtorrent met an error of its own (internal); the torrent is paused until resume().
 struct StorageFailed {
     RevisionId revision;
     Error error;

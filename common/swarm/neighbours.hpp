@@ -38,6 +38,7 @@ public:
 
     // From the session
     void set_handle(lt::torrent_handle handle) { handle_ = std::move(handle); }
+    [[nodiscard]] const lt::torrent_handle& handle() const { return handle_; }
     void let_in(Strangers strangers);
     void set_members(const std::vector<Member>& members);
     void block_taken(PieceIndex piece, std::uint32_t block);

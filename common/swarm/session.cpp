@@ -51,6 +51,25 @@ Error listen_error(const std::string& endpoint, const lt::error_code& cause)
     return {denied ? Errc::not_allowed : Errc::io, "listening: " + endpoint + ": " + cause.message(), "choose another address or port with --listen"};
 }
 
+std::string endpoint_of(const lt::listen_failed_alert& failed)
+{
+    std::ostringstream text;
+    text << lt::tcp::endpoint{failed.address, static_cast<std::uint16_t>(failed.port)};
+    return text.str();
+}
+
+// The first address that could not be bound, of what libtorrent has to tell.
+std::optional<Error> why_deaf(lt::session& session)
+{
+    std::vector<lt::alert*> alerts;
+    session.pop_alerts(&alerts);
+    for (const lt::alert* alert : alerts) {
+        const auto* failed = lt::alert_cast<lt::listen_failed_alert>(alert);
+        if (failed != nullptr && failed->socket_type == lt::socket_type_t::tcp) return listen_error(endpoint_of(*failed), failed->error);
+    }
+    return std::nullopt;
+}
+
 Result<std::shared_ptr<lt::torrent_info>> derive(const Torrent& torrent)
 {
     const std::string file = model::torrent_file(*torrent.layout, *torrent.layers, torrent.revision, torrent.swarm_key);
@@ -75,7 +94,7 @@ struct Session::Impl final : DiskSink, lt::plugin {
     struct Entry {
         std::shared_ptr<const DiskContent> content;
         std::shared_ptr<Neighbours> neighbours;
-        lt::torrent_handle handle;
+        [[nodiscard]] const lt::torrent_handle& handle() const { return neighbours->handle(); }
     };
 
     explicit Impl(SessionOptions with) : options{std::move(with)}, outbox{options.notify} {}
@@ -84,7 +103,8 @@ struct Session::Impl final : DiskSink, lt::plugin {
     Result<void> open();
     std::unique_ptr<lt::disk_interface> make_disk(lt::io_context& context);
     Result<void> heard_of_listening();
-    void hear(const lt::alert& alert);
+    void hear();  // libtorrent's alerts; network thread
+    void stopped(const lt::torrent_error_alert& by);
     std::shared_ptr<Neighbours> make_neighbours(const Torrent& torrent);
     static lt::add_torrent_params params(const Torrent& torrent, std::shared_ptr<lt::torrent_info> info);
     void share_receive_budget();
@@ -115,7 +135,6 @@ struct Session::Impl final : DiskSink, lt::plugin {
     Strangers strangers = Strangers::kept_out;          // owner
     std::unordered_map<RevisionId, std::size_t> known;  // owner: how many members each torrent has
     ReceiveShare share = receive_share(0);              // owner
-    std::vector<Event> heard;                           // owner: from libtorrent's alerts
     std::uint16_t port = 0;
     lt::session_handle handle;
     std::unique_ptr<lt::session> session;  // last: it ends before what it uses
@@ -176,35 +195,29 @@ std::unique_ptr<lt::disk_interface> Session::Impl::make_disk(lt::io_context& con
 Result<void> Session::Impl::heard_of_listening()
 {
     port = session->listen_port();  // answers when all listen sockets have been tried
-    std::vector<lt::alert*> alerts;
-    session->pop_alerts(&alerts);
-    std::optional<Error> error;
-    for (const lt::alert* alert : alerts) {
-        const auto* failed = lt::alert_cast<lt::listen_failed_alert>(alert);
-        if (failed != nullptr && failed->socket_type == lt::socket_type_t::tcp) {
-            std::ostringstream endpoint;
-            endpoint << lt::tcp::endpoint{failed->address, static_cast<std::uint16_t>(failed->port)};
-            if (!error) error = listen_error(endpoint.str(), failed->error);
-        }
-        hear(*alert);
-    }
-    if (port == 0) return failure(error.value_or(Error{Errc::io, "listening: " + options.listen.front() + ": no socket could be bound", {}}));
+    if (port == 0) return failure(why_deaf(*session).value_or(Error{Errc::io, "listening: " + options.listen.front() + ": no socket could be bound", {}}));
+    session->set_alert_notify([this] { network->post([this] { hear(); }); });  // what there is already is told at once
     return success();
 }
 
-void Session::Impl::hear(const lt::alert& alert)
+void Session::Impl::hear()
 {
-    if (const auto* failed = lt::alert_cast<lt::listen_failed_alert>(&alert)) {
-        if (failed->socket_type != lt::socket_type_t::tcp) return;
-        std::ostringstream endpoint;
-        endpoint << lt::tcp::endpoint{failed->address, static_cast<std::uint16_t>(failed->port)};
-        heard.emplace_back(ListenFailed{endpoint.str(), failed->error.message()});
-    } else if (const auto* broken = lt::alert_cast<lt::torrent_error_alert>(&alert)) {
-        const auto revision = revision_at(broken->handle.status(lt::torrent_handle::query_save_path).save_path);
-        if (revision)
-            heard.emplace_back(
-                StorageFailed{revision.value(), {Errc::internal, "swarming: " + to_string(revision.value()) + ": " + broken->error.message(), {}}});
+    std::vector<lt::alert*> alerts;
+    handle.pop_alerts(&alerts);
+    for (const lt::alert* alert : alerts) {
+        const auto* failed = lt::alert_cast<lt::listen_failed_alert>(alert);
+        if (failed != nullptr && failed->socket_type == lt::socket_type_t::tcp) outbox.push(ListenFailed{endpoint_of(*failed), failed->error.message()});
+        if (const auto* broken = lt::alert_cast<lt::torrent_error_alert>(alert)) stopped(*broken);
     }
+}
+
+// By an error of its own: libtorrent has paused the torrent.
+void Session::Impl::stopped(const lt::torrent_error_alert& by)
+{
+    const auto at = std::find_if(torrents.begin(), torrents.end(), [&](const auto& entry) { return entry.second.handle() == by.handle; });
+    if (at == torrents.end()) return;
+    const std::string cause = by.error ? by.error.message() : by.filename();  // "exception": one that bears no error code
+    outbox.push(StorageFailed{at->first, {Errc::internal, "swarming: " + to_string(at->first) + ": " + cause, {}}});
 }
 
 void Session::Impl::share_receive_budget()
@@ -224,7 +237,7 @@ std::shared_ptr<const DiskContent> Session::Impl::content(const std::string& sav
 void Session::Impl::storage_failed(const RevisionId& revision, const Error& error)
 {
     outbox.push(StorageFailed{revision, error});
-    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.handle.pause();
+    if (const auto at = torrents.find(revision); at != torrents.end()) at->second.handle().pause();
 }
 
 void Session::Impl::block_taken(const RevisionId& revision, PieceIndex piece, std::uint32_t block)
@@ -313,15 +326,14 @@ Result<void> Session::add(Torrent torrent)
     });
     const bool complete = neighbours->availability().complete();
     impl_->network->post([impl = impl_.get(), content = std::move(content), neighbours] {
-        impl->torrents.emplace(content->revision, Impl::Entry{content, neighbours, {}});
+        impl->torrents.emplace(content->revision, Impl::Entry{content, neighbours});
     });
     lt::error_code error;
-    const lt::torrent_handle handle = impl_->session->add_torrent(std::move(params), error);
+    impl_->session->add_torrent(std::move(params), error);
     if (error) {
         impl_->network->post([impl = impl_.get(), revision = torrent.revision] { impl->torrents.erase(revision); });
         return failure(Errc::internal, "joining a swarm: " + to_string(torrent.revision) + ": " + error.message());
     }
-    impl_->network->post([impl = impl_.get(), revision = torrent.revision, handle] { impl->torrents.at(revision).handle = handle; });
     impl_->known.emplace(torrent.revision, 0);
     if (complete) impl_->outbox.push(Complete{torrent.revision});
     return success();
@@ -333,7 +345,7 @@ void Session::remove(const RevisionId& revision)
     impl_->network->post([impl = impl_.get(), revision] {
         const auto at = impl->torrents.find(revision);
         impl->disk->close(revision);
-        impl->handle.remove_torrent(at->second.handle);
+        impl->handle.remove_torrent(at->second.handle());
         impl->torrents.erase(at);
     });
 }
@@ -352,8 +364,8 @@ void Session::resume(const RevisionId& revision)
         const auto at = impl->torrents.find(revision);
         if (at == impl->torrents.end()) return;
         impl->disk->resume(revision);
-        at->second.handle.clear_error();
-        at->second.handle.unset_flags(lt::torrent_flags::upload_mode);
+        at->second.handle().clear_error();
+        at->second.handle().unset_flags(lt::torrent_flags::upload_mode);
         at->second.neighbours->resume();
     });
 }
@@ -371,12 +383,7 @@ void Session::set_members(const RevisionId& revision, const std::vector<Member>&
 
 std::vector<Event> Session::poll()
 {
-    std::vector<lt::alert*> alerts;
-    impl_->session->pop_alerts(&alerts);
-    for (const lt::alert* alert : alerts) impl_->hear(*alert);
-    std::vector<Event> events = std::exchange(impl_->heard, {});
-    for (Event& event : impl_->outbox.take()) events.push_back(std::move(event));
-    return events;
+    return impl_->outbox.take();
 }
 
 std::optional<TorrentStats> Session::stats(const RevisionId& revision)

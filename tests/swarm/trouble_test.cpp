@@ -1,6 +1,8 @@
 // What goes wrong: lies, silence, limits, full disks, and storages that hang.
 #include "tests/swarm/nodes.hpp"
 
+#include <boost/system/system_error.hpp>
+
 #include <atomic>
 #include <future>
 
@@ -179,6 +181,23 @@ TEST_F(Swarm, ANetworkThreadThatDoesNotAnswerHasNoNumbersRatherThanZeros)
     EXPECT_FALSE(to.session->stats(medium().revision));
     release.set_value();
     EXPECT_GT(to.stats(medium()).from_origin, 0U);
+    nodes_.clear();
+}
+
+// An exception in what libtorrent calls stands for its own errors.
+TEST_F(Swarm, ATorrentThatLibtorrentStopsByItselfIsToldWithRevisionAndCause)
+{
+    std::atomic<bool> once{true};
+    Node& from = seeder(medium());
+    Node& to = peer(medium(), [&](SessionOptions& options) {
+        options.notify = [&] {  // of the first piece: on the network thread
+            if (once.exchange(false)) throw boost::system::system_error{make_error_code(boost::system::errc::no_such_device)};
+        };
+    });
+    introduce(medium().revision, to, {&from});
+    ASSERT_TRUE(until([&] { return to.count<StorageFailed>() > 0; }));
+    EXPECT_EQ(to.first<StorageFailed>().revision, medium().revision);
+    EXPECT_THAT(to.first<StorageFailed>().error.message, AllOf(HasSubstr(to_string(medium().revision)), HasSubstr("No such device")));
     nodes_.clear();
 }
 
