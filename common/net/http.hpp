@@ -66,7 +66,7 @@ private:
 };
 
 struct Url {
-    std::string scheme, host, path;  // "http"; host without brackets; path may be empty
+    std::string host, path;  // host without brackets; path may be empty
     std::uint16_t port = 80;
 };
 Result<Url> parse_url(std::string_view text);  // http only; invalid otherwise

@@ -3,6 +3,7 @@
 
 #include "common/core/clock.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -32,11 +33,13 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-// Threads for slow work: it runs there, its end comes back to the loop as `done`. Queue bounded: run() refuses (false) above `max_queued`.
+// Threads for slow work: it runs there, its end comes back to the loop as `done`. run() refuses (false) when the queue is full.
 // The destructor waits for the jobs that run, and drops those that wait; a `done` never runs after it.
 class Workers {
 public:
-    Workers(Loop& loop, unsigned threads, std::size_t max_queued = 1024);
+    static constexpr std::size_t most_queued = 1024;
+
+    Workers(Loop& loop, unsigned threads);
     ~Workers();
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;

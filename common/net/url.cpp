@@ -54,7 +54,6 @@ Result<Url> parse_url(std::string_view text)
     constexpr std::string_view prefix = "http://";
     if (!text.starts_with(prefix)) return refused(text, "only http:// is spoken");
     Url url;
-    url.scheme = "http";
     const std::string_view rest = text.substr(prefix.size());
     const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
     url.path = rest.substr(authority.size());

@@ -15,13 +15,13 @@ struct Workers::Impl {
         std::function<void()> done;
     };
 
-    Impl(Loop& loop, std::size_t max_queued) : loop_{loop}, max_queued_{max_queued} {}
+    explicit Impl(Loop& loop) : loop_{loop} {}
 
     bool push(Job job)
     {
         {
             const std::lock_guard lock{mutex_};
-            if (queue_.size() >= max_queued_) return false;
+            if (queue_.size() >= most_queued) return false;
             queue_.push_back(std::move(job));
         }
         wake_.notify_one();
@@ -63,7 +63,6 @@ struct Workers::Impl {
     }
 
     Loop& loop_;
-    std::size_t max_queued_;
     std::shared_ptr<int> alive_ = std::make_shared<int>(0);
     std::mutex mutex_;
     std::condition_variable wake_;
@@ -72,7 +71,7 @@ struct Workers::Impl {
     std::vector<std::thread> threads_;
 };
 
-Workers::Workers(Loop& loop, unsigned threads, std::size_t max_queued) : impl_{std::make_unique<Impl>(loop, max_queued)}
+Workers::Workers(Loop& loop, unsigned threads) : impl_{std::make_unique<Impl>(loop)}
 {
     for (unsigned i = 0; i < threads; ++i) impl_->threads_.emplace_back([impl = impl_.get()] { impl->serve(); });
 }

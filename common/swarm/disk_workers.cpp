@@ -10,12 +10,12 @@
 namespace shoal::swarm {
 namespace {
 
+constexpr std::size_t most_queued = 4096;
 constexpr std::chrono::milliseconds patience{1500};
 
 }  // namespace
 
 struct DiskWorkers::Shared {
-    std::size_t most_queued = 0;
     std::mutex mutex;
     std::condition_variable ready;
     std::condition_variable ended;
@@ -25,9 +25,8 @@ struct DiskWorkers::Shared {
     std::vector<std::thread> threads;
 };
 
-DiskWorkers::DiskWorkers(unsigned threads, std::size_t most_queued) : shared_{std::make_shared<Shared>()}
+DiskWorkers::DiskWorkers(unsigned threads) : shared_{std::make_shared<Shared>()}
 {
-    shared_->most_queued = most_queued;
     shared_->alive = threads;
     for (unsigned i = 0; i < threads; ++i) shared_->threads.emplace_back([shared = shared_] { work(*shared); });
 }
@@ -54,7 +53,7 @@ bool DiskWorkers::run(std::function<void()> job)
 {
     {
         const std::lock_guard lock{shared_->mutex};
-        if (shared_->stop || shared_->jobs.size() >= shared_->most_queued) return false;
+        if (shared_->stop || shared_->jobs.size() >= most_queued) return false;
         shared_->jobs.push_back(std::move(job));
     }
     shared_->ready.notify_one();

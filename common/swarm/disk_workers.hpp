@@ -1,7 +1,6 @@
 // The threads that touch storage and hash: few, with a bounded queue. run() from any thread.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -9,7 +8,7 @@ namespace shoal::swarm {
 
 class DiskWorkers {
 public:
-    explicit DiskWorkers(unsigned threads, std::size_t most_queued = 4096);
+    explicit DiskWorkers(unsigned threads);
     // Drops what waits, and gives what runs 1.5 s to end. A read that is stuck in a dead storage cannot be ended: its thread is let go, with the storage
     // and the memory that the job keeps alive, and touches nothing else. Jobs must own all they use for that reason.
     ~DiskWorkers();

@@ -170,7 +170,6 @@ void Neighbours::second()
     start();
     if (started_) dial();
     down_.second(from_origin_ + from_peers_);
-    up_.second(sent_);
 }
 
 bool Neighbours::others_can_send(const Neighbour& than) const
@@ -273,7 +272,6 @@ TorrentStats Neighbours::stats() const
     stats.from_peers = from_peers_;
     stats.sent = sent_;
     stats.download_rate = down_.per_second;
-    stats.upload_rate = up_.per_second;
     stats.pieces_nobody_has = availability_.nobodys();
     for (const Neighbour* neighbour : connections_) {
         if (!neighbour->admitted()) continue;

@@ -105,7 +105,6 @@ private:
     std::uint64_t from_peers_ = 0;
     std::uint64_t sent_ = 0;
     Rate down_;
-    Rate up_;
     std::unordered_map<PeerId, std::uint64_t> received_;
 };
 

@@ -287,7 +287,6 @@ void RunDisk::async_clear_piece(lt::storage_index_t storage, lt::piece_index_t p
     if (at == pieces_.end()) return answer([handler = std::move(handler), piece] { handler(piece); });
     at->second.cleared.push_back(std::move(handler));
     give_up(place);
-    forget_if_over(place);
 }
 
 void RunDisk::resume(const RevisionId& revision)
