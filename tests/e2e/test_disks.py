@@ -90,13 +90,13 @@ class FailingDisk(EndToEnd):
         self.volume.mkdir()
         self.hog = backing / "hog"
         image = backing / "image"
-        self.run_or_skip("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", backing)
+        self.run_or_skip("mount", "-t", "tmpfs", "-o", "size=128m", "tmpfs", backing)
         self.addCleanup(lambda: subprocess.run(["umount", "-l", backing], check=False))
-        self.run_or_skip("truncate", "-s", "100M", image)
+        self.run_or_skip("truncate", "-s", "200M", image)
         self.run_or_skip("mkfs.ext2", "-q", "-m0", image)
         self.run_or_skip("mount", "-o", "loop", image, self.volume)
         self.addCleanup(lambda: subprocess.run(["umount", self.volume], check=False))
-        self.source = make_model(self.cluster.path("source"), weights=40 * MIB)
+        self.source = make_model(self.cluster.path("source"), weights=80 * MIB)
         self.dest = self.volume / "llama"
         self.revision = self.cluster.publish(self.source)
         self.cluster.start_servers()
@@ -106,12 +106,17 @@ class FailingDisk(EndToEnd):
         if done.returncode:
             self.skipTest(f"cannot make a disk that fails: {command[0]}: {done.stderr}")
 
-    def loses_writes(self, *args):
-        write(self.hog, bytes(50 * MIB))
-        done = self.cluster.fetch(self.dest, *args, revision=self.revision)
-        self.assertNotEqual(done.code, 0)
+    def loses_writes(self, *args, recovers=False):
+        write(self.hog, bytes(110 * MIB))
+        fetch = self.cluster.start_fetch(self.dest, "--download-limit", "30MB/s", *args, revision=self.revision)
+        if recovers:
+            with contextlib.suppress(AssertionError):  # it may give up before
+                fetch.wait_for_event("progress", bytes=40 * MIB)
+            self.hog.unlink()
+        done = fetch.wait()
+        self.assertNotEqual(done.code, 0, "took a disk that lost bytes for one that holds them")
         self.assert_nothing_ready(self.dest)
-        self.hog.unlink()
+        self.hog.unlink(missing_ok=True)
         done = self.cluster.fetch(self.dest, *args, revision=self.revision)
         self.assertEqual(done.code, 0, done.err)
         self.run_or_skip("sync")
@@ -124,6 +129,9 @@ class FailingDisk(EndToEnd):
 
     def test_is_never_taken_for_one_that_holds_the_model_with_the_cache_dropped(self):
         self.loses_writes("--page-cache", "drop")
+
+    def test_that_takes_all_again_after_a_while_has_lost_what_it_lost(self):
+        self.loses_writes("--page-cache", "drop", recovers=True)
 
 
 class FileSizeLimit(EndToEnd):
