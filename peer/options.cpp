@@ -20,7 +20,7 @@ constexpr milliseconds json_interval{1000};
 
 // What the flags say, before it is checked. Lives as long as the parser.
 struct Flags {
-    std::string model, revision, tag, root = "/models", dest, linger = "auto", page_cache = "auto", daemon = "none", http;
+    std::string model, revision, tag, root = "/models", dest, linger = "auto", page_cache = "auto", http;
     std::string advertise, node, zone, rack, workload;
     std::vector<std::string> trackers{control::default_tracker}, listen{"0.0.0.0:6881", "[::]:6881"}, include, exclude, labels, pairs;
     std::uint64_t max_bytes = 0, download_limit = 0, upload_limit = 0;
@@ -82,7 +82,6 @@ CLI::App* add_fetch(CLI::App& app, Flags& flags)
     fetch->add_option("--linger", flags.linger, "How long to stay for others once ready; auto: while somebody needs us, 5 s at most")
         ->option_text("auto|DURATION (default auto)");
     fetch->add_flag("--replace", flags.replace, "Replace another revision that is there");
-    fetch->add_option("--daemon", flags.daemon, "The node's daemon to ask")->option_text("none")->check(CLI::IsMember({"none"}));
     add_network(*fetch, flags);
     fetch->footer("Examples:\n"
                   "  shoal-peer fetch --model llama --revision sha256:...                      into /models/llama\n"
@@ -94,12 +93,14 @@ CLI::App* add_fetch(CLI::App& app, Flags& flags)
 CLI::App* add_verify(CLI::App& app, Flags& flags)
 {
     CLI::App* verify = app.add_subcommand("verify", "Read fetched directories and compare every byte with the revision");
-    verify->add_option("model", flags.model, "Name of the model; without it all below --root")->option_text("[MODEL");
-    verify->add_option("revision", flags.revision, "Revision that is expected there")->option_text("[sha256:..]]");
+    verify->add_option("model", flags.model, "Name of the model; without it all below --root")->option_text("NAME");
+    verify->add_option("revision", flags.revision, "Revision that is expected there")->option_text("sha256:..");
     CLI::Option* root = verify->add_option("--root", flags.root, "Where fetch put ROOT/NAME")->option_text("DIR (default /models)");
     verify->add_option("--dest", flags.dest, "The directory itself")->option_text("DIR")->excludes(root);
     verify->add_flag("--repair", flags.repair, "Fetch the wrong pieces");
+    verify->option_defaults()->group("With --repair");
     add_network(*verify, flags);
+    verify->get_option("--json")->group("Options");
     verify->footer("Examples:\n"
                    "  shoal-peer verify --dest /mnt/llama\n"
                    "  shoal-peer verify llama sha256:... --repair --tracker http://tracker:8080");

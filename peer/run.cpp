@@ -131,6 +131,13 @@ int read_all(const VerifyOptions& options, std::optional<Result<std::vector<Veri
     return signal_code;
 }
 
+int fail(const VerifyOptions& options, int code, const Error& error)
+{
+    Report{options.fetch.output, options.fetch.progress_interval}.failed(code, error);
+    (void)cli::report(program, error);
+    return code;
+}
+
 int repair(const VerifyOptions& options, const std::vector<Verified>& all)
 {
     FetchOptions fetch = options.fetch;
@@ -157,15 +164,12 @@ int run_verify(const VerifyOptions& options)
 {
     std::optional<Result<std::vector<Verified>>> result;
     const int signal_code = read_all(options, result);
-    if (signal_code != 0) {
-        (void)cli::report(program, {Errc::interrupted, "verify was interrupted", {}});
-        return signal_code;
-    }
-    if (!*result) return cli::report(program, result->error());
+    if (signal_code != 0) return fail(options, signal_code, {Errc::interrupted, "verify was interrupted", {}});
+    if (!*result) return fail(options, exit_code(result->error().code), result->error());
     tell(options.fetch.output, result->value());
     const auto judged = judge(result->value());
     if (judged) return 0;
-    return options.repair ? repair(options, result->value()) : cli::report(program, judged.error());
+    return options.repair ? repair(options, result->value()) : fail(options, exit_code(judged.error().code), judged.error());
 }
 
 }  // namespace shoal::peer

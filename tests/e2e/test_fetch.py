@@ -495,6 +495,9 @@ class Verify(EndToEnd):
         self.assertIn(self.shard.name, done.err)
         self.assertIn(str(MIB), done.err + done.out)  # the piece begins there
         self.assertEqual(tree(self.dest), before)
+        failed = self.verify("--json").event("failed")
+        self.assertEqual(failed["code"], 6)
+        self.assertIn(self.shard.name, failed["what"])
 
     def test_C43_repair_fetches_only_what_is_wrong(self):
         self.flip()
