@@ -17,7 +17,7 @@ struct ObjectRange {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;
     bool whole = true;
-    objectstore::Version version;  // if not empty: changed, after the last read, if another is there
+    objectstore::Version version;  // if not empty: a read is changed if another is there
 };
 
 Content content_of(objectstore::ObjectStore& store, ObjectRange range);
