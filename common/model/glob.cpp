@@ -1,6 +1,6 @@
 // As Python's fnmatch, which the tools of this field use, and not the C library's: characters whatever the locale, and time bounded by pattern times path.
+#include "common/core/utf8.hpp"
 #include "common/model/names.hpp"
-#include "common/model/utf8.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,8 @@
 #include "common/model/manifest.hpp"
 
+#include "common/core/utf8.hpp"
 #include "common/crypto/sha256.hpp"
 #include "common/model/names.hpp"
-#include "common/model/utf8.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
+#include "common/core/utf8.hpp"
 #include "common/model/names.hpp"
-#include "common/model/utf8.hpp"
 
 #include <cstdint>
 #include <string_view>

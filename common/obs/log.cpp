@@ -1,5 +1,7 @@
 #include "common/obs/log.hpp"
 
+#include "common/core/utf8.hpp"
+
 #include <spdlog/logger.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -33,7 +35,7 @@ struct Output {
     void configure(Level level, Format wanted)
     {
         format = wanted;
-        const char* pattern = wanted == Format::json ? "{\"time\":\"%Y-%m-%dT%H:%M:%S.%eZ\",%v}" : "%Y-%m-%dT%H:%M:%S.%eZ %v";
+        const char* pattern = wanted == Format::json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ",%v})" : "%Y-%m-%dT%H:%M:%S.%eZ %v";
         logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
         logger.set_level(spdlog_level(level));
     }
@@ -75,30 +77,14 @@ bool needs_quotes(std::string_view value)
     return value.empty() || value.find_first_of(" \"=\\") != std::string_view::npos;
 }
 
-bool continues(char c)
-{
-    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
-}
-
-// Length of the UTF-8 sequence that starts `text`; 0 where there is none.
-std::size_t utf8_length(std::string_view text)
-{
-    const auto first = static_cast<unsigned char>(text[0]);
-    const std::size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-    if (length == 0 || length > text.size() || !std::all_of(text.begin() + 1, text.begin() + length, continues)) return 0;
-    const auto second = length > 1 ? static_cast<unsigned char>(text[1]) : 0x80U;
-    const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-    const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-    return overlong || outside ? 0 : length;
-}
-
 void append_json(std::string& line, std::string_view text)
 {
     line.push_back('"');
     while (!text.empty()) {
         const char c = text[0];
-        const std::size_t length = utf8_length(text);
-        if (length == 0)
+        const auto point = first_code_point(text);
+        const std::size_t length = point ? point->size : 1;
+        if (!point)
             line.append("\\ufffd");
         else if (is_control(c))
             line.append("\\u00").append(1, hex[static_cast<unsigned char>(c) >> 4U]).append(1, hex[static_cast<unsigned char>(c) & 15U]);
@@ -106,7 +92,7 @@ void append_json(std::string& line, std::string_view text)
             line.append(1, '\\').append(1, c);
         else
             line.append(text.substr(0, length));
-        text.remove_prefix(length == 0 ? 1 : length);
+        text.remove_prefix(length);
     }
     line.push_back('"');
 }
@@ -129,7 +115,7 @@ std::string text_line(Level level, std::string_view message, const Fields& field
 
 std::string json_members(Level level, std::string_view message, const Fields& fields)
 {
-    std::string members = "\"level\":\"" + std::string{name(level)} + "\",\"message\":";
+    std::string members = R"("level":")" + std::string{name(level)} + R"(","message":)";
     append_json(members, message);
     for (const auto& [key, value] : fields) {
         members.push_back(',');

@@ -1,6 +1,6 @@
 #include "common/model/names.hpp"
 
-#include "common/model/utf8.hpp"
+#include "common/core/utf8.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace shoal::model {
+namespace shoal {
 
 struct CodePoint {
     char32_t value = 0;
@@ -17,4 +17,4 @@ std::optional<CodePoint> first_code_point(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-}  // namespace shoal::model
+}  // namespace shoal

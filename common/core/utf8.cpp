@@ -1,8 +1,8 @@
-#include "common/model/utf8.hpp"
+#include "common/core/utf8.hpp"
 
 #include <cstdint>
 
-namespace shoal::model {
+namespace shoal {
 namespace {
 
 struct Form {
@@ -47,4 +47,4 @@ bool is_utf8(std::string_view text)
     return true;
 }
 
-}  // namespace shoal::model
+}  // namespace shoal
