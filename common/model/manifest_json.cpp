@@ -12,38 +12,127 @@
 namespace shoal::model {
 namespace {
 
-using Json = json::Value;  // sorted by the bytes of their keys, which for ASCII is RFC 8785's order
+using Json = nlohmann::json;  // objects are sorted by the bytes of their keys, which for ASCII is RFC 8785's order
 
 constexpr std::uint64_t schema = 1;
-constexpr json::Shape shape{.max_depth = 4, .max_commas = 500'000};  // manifest, packs, pack, its files; above what max_files and their packs come to
-
-Error unreadable(const Error& cause)
-{
-    return {cause.code, "cannot read manifest: " + cause.message, cause.hint};
-}
+constexpr std::size_t max_depth = 4;         // manifest, packs, pack, its files
+constexpr std::size_t max_commas = 500'000;  // above what max_files and their packs come to: parsing takes 16 bytes and more a value
 
 Error malformed(const std::string& what)
 {
-    return unreadable({Errc::malformed, what, {}});
+    return {Errc::malformed, "cannot read manifest: " + what, {}};
 }
+
+// Where the string that begins at `quote` ends: at its other quote, or with the bytes.
+std::size_t end_of_string(std::string_view bytes, std::size_t quote)
+{
+    std::size_t at = quote + 1;
+    while (at < bytes.size() && bytes[at] != '"') at += bytes[at] == '\\' ? 2 : 1;
+    return at;
+}
+
+// Looks at the brackets and commas outside strings, so that parsing cannot take much more memory than a manifest justifies.
+Result<void> check_shape(std::string_view bytes)
+{
+    std::size_t depth = 0;
+    std::size_t commas = 0;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const char c = bytes[i];
+        if (c == '"') i = end_of_string(bytes, i);
+        if (c == '{' || c == '[') ++depth;
+        if ((c == '}' || c == ']') && depth > 0) --depth;
+        if (c == ',') ++commas;
+        if (depth > max_depth) return failure(malformed("nested more than " + std::to_string(max_depth) + " deep"));
+        if (commas > max_commas) return failure(Errc::too_large, "cannot read manifest: more than " + std::to_string(max_commas) + " values");
+    }
+    return success();
+}
+
+// One JSON object being read: takes its members by name, remembers the first trouble, and where.
+class Reader {
+public:
+    Reader(const Json& object, std::string where, std::initializer_list<const char*> names) : object_(object), where_(std::move(where))
+    {
+        if (!object.is_object()) {
+            fail("expected an object");
+            return;
+        }
+        for (const auto& member : object.items()) {
+            const std::string& key = member.key();
+            if (std::none_of(names.begin(), names.end(), [&](const char* name) { return key == name; })) fail("unknown key '" + printable(key) + "'");
+        }
+    }
+
+    const Json& value(const char* name)
+    {
+        static const Json nothing;
+        if (error_) return nothing;
+        const auto found = object_.find(name);
+        if (found != object_.end()) return *found;
+        fail("key '" + std::string{name} + "' is missing");
+        return nothing;
+    }
+
+    std::string text(const char* name)
+    {
+        const Json& found = value(name);
+        if (found.is_string()) return found.get_ref<const std::string&>();
+        fail(std::string{name} + ": expected a string");
+        return {};
+    }
+
+    std::uint64_t number(const char* name, std::uint64_t most = std::numeric_limits<std::int64_t>::max())
+    {
+        const Json& found = value(name);
+        if (found.is_number_unsigned() && found.get<std::uint64_t>() <= most) return found.get<std::uint64_t>();
+        fail(std::string{name} + ": expected an integer from 0 to " + std::to_string(most));
+        return 0;
+    }
+
+    Digest digest(const char* name)
+    {
+        const std::string hex = text(name);
+        Digest out;
+        if (!error_ && !from_hex(hex, out.bytes.data(), Digest::size)) fail(std::string{name} + ": expected 64 lower-case hexadecimal digits");
+        return out;
+    }
+
+    const Json& array(const char* name)
+    {
+        static const Json none = Json::array();
+        const Json& found = value(name);
+        if (found.is_array()) return found;
+        fail(std::string{name} + ": expected an array");
+        return none;
+    }
+
+    void fail(const std::string& what)
+    {
+        if (!error_) error_ = malformed((where_.empty() ? "" : where_ + ": ") + what);
+    }
+    [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+private:
+    const Json& object_;
+    std::string where_;
+    std::optional<Error> error_;
+};
 
 Result<File> read_file(const Json& json, std::size_t index)
 {
-    json::Reader reader{json, "files[" + std::to_string(index) + "]"};
-    reader.only({"path", "pieces_root", "sha256", "size"});
+    Reader reader{json, "files[" + std::to_string(index) + "]", {"path", "pieces_root", "sha256", "size"}};
     File file;
     file.path = reader.text("path");
     file.size = reader.number("size");
     file.sha256 = reader.digest("sha256");
     if (file.size > 0) file.pieces_root = reader.digest("pieces_root");
-    BOOST_OUTCOME_TRY(reader.result());
+    if (reader.error()) return failure(*reader.error());
     return file;
 }
 
 Result<Pack> read_pack(const Json& json, std::size_t index)
 {
-    json::Reader reader{json, "packs[" + std::to_string(index) + "]"};
-    reader.only({"files", "pieces_root", "size"});
+    Reader reader{json, "packs[" + std::to_string(index) + "]", {"files", "pieces_root", "size"}};
     Pack pack;
     for (const Json& file : reader.array("files")) {
         if (!file.is_number_unsigned() || file.get<std::uint64_t>() >= max_files) {
@@ -54,7 +143,7 @@ Result<Pack> read_pack(const Json& json, std::size_t index)
     }
     pack.size = reader.number("size");
     pack.pieces_root = reader.digest("pieces_root");
-    BOOST_OUTCOME_TRY(reader.result());
+    if (reader.error()) return failure(*reader.error());
     return pack;
 }
 
@@ -84,17 +173,16 @@ Result<void> check_schema(const Json& json)
 Result<Manifest> read_manifest(const Json& json)
 {
     BOOST_OUTCOME_TRY(check_schema(json));
-    json::Reader reader{json};
-    reader.only({"annotations", "data_version", "files", "model", "packs", "piece_size", "schema", "transform_version"});
+    Reader reader{json, "", {"annotations", "data_version", "files", "model", "packs", "piece_size", "schema", "transform_version"}};
     Manifest manifest;
     manifest.model = reader.text("model");
     manifest.piece_size = static_cast<std::uint32_t>(reader.number("piece_size", max_piece_size));
     manifest.data_version = reader.text("data_version");
     manifest.transform_version = reader.text("transform_version");
     const Json& annotations = reader.value("annotations");
-    const auto& files = reader.array("files");
-    const auto& packs = reader.array("packs");
-    BOOST_OUTCOME_TRY(reader.result());
+    const Json& files = reader.array("files");
+    const Json& packs = reader.array("packs");
+    if (reader.error()) return failure(*reader.error());
     BOOST_OUTCOME_TRY(read, read_annotations(annotations));
     manifest.annotations = std::move(read);
     for (const Json& entry : files) {
