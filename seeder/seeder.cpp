@@ -12,7 +12,7 @@
 namespace shoal::seeder {
 namespace {
 
-constexpr unsigned worker_threads = 9;         // a load each, and one that asks whether the store answers
+constexpr unsigned worker_threads = 10;        // a load each, one that asks whether the store answers, one whether it still holds what is served
 constexpr unsigned reader_threads = 8;         // beside the disk threads, for pieces of many files
 constexpr std::size_t counted_a_second = 32;   // revisions whose traffic is looked at
 constexpr std::size_t longest_trouble = 1000;  // bytes of it in a beat
@@ -75,6 +75,7 @@ Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<obj
       notified_{std::make_shared<std::atomic<bool>>(false)},
       workers_{loop, worker_threads},
       watch_{loop, workers_, store_},
+      removals_{loop, workers_, store_},
       client_{loop, options.trackers, *this}
 {}
 
@@ -117,6 +118,7 @@ void Seeder::start(std::function<void()> ready)
     metrics_->set("shoal_origin_limit_bytes", "Ceiling on bytes per second from the object store, 0 for none.", {}, static_cast<double>(options_.origin_limit));
     count_failed_piece(*metrics_, 0);
     watch_.start(std::move(ready));
+    removals_.start([this] { return in_swarm(); }, [this](const RevisionId& revision, const Error& cause) { on_removed(revision, cause); });
     client_.start();
     tick_ = loop_.every(std::chrono::seconds{1}, [this] {
         count_traffic();
@@ -282,6 +284,29 @@ void Seeder::on_storage_failed(const swarm::StorageFailed& failed)
     }
     client_.beat_now();
     act();
+}
+
+// Whoever removed it wants nobody to get it any more; its pieces may still lie in memory.
+void Seeder::on_removed(const RevisionId& revision, const Error& cause)
+{
+    const auto served = served_.find(revision);
+    if (served == served_.end()) return;
+    const Error why{Errc::not_found,
+        "revision was removed from the store: " + served->second.manifest->model + "@" + to_string(revision) + ": " + cause.message,
+        "publish it again, or ask for another revision"};
+    wishes_.load_failed(revision, why, Clock::now());
+    obs::log(obs::Level::warning, "a revision is withdrawn", {{"revision", to_string(revision)}, {"cause", why.text()}});
+    drop(revision);
+    client_.beat_now();
+    act();
+}
+
+std::vector<RevisionId> Seeder::in_swarm() const
+{
+    std::vector<RevisionId> revisions;
+    revisions.reserve(served_.size());
+    for (const auto& [revision, served] : served_) revisions.push_back(revision);
+    return revisions;
 }
 
 // A few in turn: each asks the network thread and waits for it.

@@ -8,6 +8,7 @@
 #include "common/obs/metrics.hpp"
 #include "common/swarm/session.hpp"
 #include "seeder/origin_storage.hpp"
+#include "seeder/removal_watch.hpp"
 #include "seeder/serve.hpp"
 #include "seeder/served_revision.hpp"
 #include "seeder/store_watch.hpp"
@@ -54,6 +55,8 @@ private:
     void drop(const RevisionId& revision);
     void on_events();
     void on_storage_failed(const swarm::StorageFailed& failed);
+    void on_removed(const RevisionId& revision, const Error& cause);
+    [[nodiscard]] std::vector<RevisionId> in_swarm() const;
     void count_traffic();
     void count_traffic(const ServedRevision& served);
 
@@ -75,6 +78,7 @@ private:
     std::unique_ptr<swarm::Session> session_;
     net::Workers workers_;
     StoreWatch watch_;
+    RemovalWatch removals_;
     control::Client client_;
     net::Handle tick_;
 };

@@ -56,7 +56,7 @@ public:
     // A tracker says that somebody wants it, or that somebody is still fetching it.
     void wished(const RevisionId& revision, const std::string& model, TimePoint now);
 
-    // The ends of an action `load`. Of a spoiled revision it includes a look at what was wrong.
+    // The ends of an action `load`. Of a spoiled revision it includes a look at what was wrong. One in the swarm fails so too where the store lacks it by now.
     void loaded(const RevisionId& revision);
     void load_failed(const RevisionId& revision, const Error& error, TimePoint now);
 

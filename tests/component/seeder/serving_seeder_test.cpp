@@ -200,6 +200,58 @@ TEST_F(ServingSeeder, ASpoiledRevisionThatIsThenRemovedStaysWithdrawn)
     EXPECT_TRUE(tracker.said(spoiled.id, HoldState::withdrawn));
 }
 
+TEST_F(ServingSeeder, ARevisionThatIsRemovedFromTheStoreIsWithdrawnAndNoOther)
+{
+    start();
+    const Placed placed = shelf.place("llama", files);
+    const Placed other = shelf.place("mistral", {{"weights.bin", noise(500'000, 7)}});
+    want(placed);
+    want(other);
+    ASSERT_TRUE(run_until_said(placed, HoldState::held));
+    ASSERT_TRUE(run_until_said(other, HoldState::held));
+    ASSERT_TRUE(std::filesystem::remove(shelf.object(objectstore::manifest_key(placed.id))));
+    ASSERT_TRUE(run_until_said(placed, HoldState::withdrawn));
+    EXPECT_THAT(tracker.holding(placed.id)->trouble, HasSubstr("revision was removed from the store: llama@" + to_string(placed.id)));
+    EXPECT_EQ(tracker.holding(placed.id)->bytes_have, 0U);
+    EXPECT_TRUE(tracker.said(other.id, HoldState::held));
+}
+
+class WatchingRemovals : public testing::Test {
+protected:
+    WatchingRemovals()
+    {
+        watch.start([this] { return served; }, [this](const RevisionId& revision, const Error& /*cause*/) { removed.insert(revision); });
+    }
+    bool looked()
+    {
+        return run_until(loop, [&, before = store->heads.load()] { return store->heads >= before + 3; });
+    }
+
+    Shelf shelf;
+    net::Loop loop;
+    net::Workers workers{loop, 1};
+    std::shared_ptr<WatchedStore> store = std::make_shared<WatchedStore>(objectstore::open_store(shelf.url()).value());
+    RemovalWatch watch{loop, workers, store, 1ms};
+    std::vector<RevisionId> served{shelf.place("llama", files).id};
+    std::set<RevisionId> removed;
+};
+
+TEST_F(WatchingRemovals, TellsOfWhatTheStoreLacksAndOfNothingElse)
+{
+    ASSERT_TRUE(looked());
+    EXPECT_THAT(removed, testing::IsEmpty());
+    served.push_back(RevisionId{{7}});
+    EXPECT_TRUE(run_until(loop, [&] { return !removed.empty(); }));
+    EXPECT_THAT(removed, testing::ElementsAre(RevisionId{{7}}));
+}
+
+TEST_F(WatchingRemovals, AStoreThatIsAwayLacksNothing)
+{
+    std::filesystem::rename(shelf.object(""), shelf.object("") / ".." / "away");
+    ASSERT_TRUE(looked());
+    EXPECT_THAT(removed, testing::IsEmpty());
+}
+
 TEST_F(ServingSeeder, AStoreThatFailsForATimeDelaysAndDoesNotHarm)
 {
     start();

@@ -17,6 +17,7 @@ class WatchedStore final : public objectstore::ObjectStore {
 public:
     explicit WatchedStore(std::unique_ptr<ObjectStore> inner) : inner_{std::move(inner)} {}
 
+    std::atomic<int> heads{0};
     std::atomic<int> gets{0};
     std::atomic<int> ranges{0};
     std::function<void(const std::string& key, MutableBytes)> garble;  // what was read
@@ -29,7 +30,11 @@ public:
     }
 
     [[nodiscard]] const std::string& url() const override { return inner_->url(); }
-    Result<objectstore::ObjectInfo> head(const std::string& key) override { return inner_->head(key); }
+    Result<objectstore::ObjectInfo> head(const std::string& key) override
+    {
+        ++heads;
+        return inner_->head(key);
+    }
     Result<objectstore::Object> get(const std::string& key, std::size_t limit) override
     {
         ++gets;

@@ -128,6 +128,18 @@ TEST_F(ServingWishes, WhatTheStoreLacksIsWithdrawnAndLookedForAgain)
     EXPECT_EQ(of(a).state, ServeState::serving);
 }
 
+TEST_F(ServingWishes, WhatIsServedAndThenRemovedIsWithdrawnUntilItIsThereAgain)
+{
+    serve(a);
+    wishes.load_failed(a, {Errc::not_found, "removed", {}}, now);
+    EXPECT_EQ(of(a).state, ServeState::withdrawn);
+    EXPECT_TRUE(of(a).refused);
+    EXPECT_EQ(of(a).trouble, "removed");
+    EXPECT_THAT(wait(seconds{10}, a), ElementsAre(ServeAction{Kind::load, a}));
+    wishes.loaded(a);
+    EXPECT_EQ(of(a).state, ServeState::serving);
+}
+
 TEST_F(ServingWishes, WhatTheStoreLacksIsForgottenWhenNobodyAsks)
 {
     wish(a);
