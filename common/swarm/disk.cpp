@@ -1,6 +1,7 @@
 #include "common/swarm/disk.hpp"
 
 #include "common/crypto/block_tree.hpp"
+#include "common/swarm/index.hpp"
 
 #include <libtorrent/add_torrent_params.hpp>
 #include <libtorrent/error_code.hpp>
@@ -13,16 +14,6 @@
 
 namespace shoal::swarm {
 namespace {
-
-std::uint32_t index_of(lt::storage_index_t storage)
-{
-    return static_cast<std::uint32_t>(storage);
-}
-
-std::uint32_t index_of(lt::piece_index_t piece)
-{
-    return static_cast<std::uint32_t>(static_cast<int>(piece));
-}
 
 Result<std::vector<std::byte>> torrent_is_closed()
 {
@@ -85,10 +76,10 @@ lt::storage_holder Disk::new_torrent(const lt::storage_params& params, const std
 
 void Disk::remove_torrent(lt::storage_index_t storage)
 {
-    Torrent* of = torrent(index_of(storage));
+    Torrent* of = torrent(number(storage));
     if (of == nullptr) return;
     if (!of->closing) close(of->content->revision);
-    torrents_.erase(index_of(storage));
+    torrents_.erase(number(storage));
 }
 
 Disk::Torrent* Disk::torrent(std::uint32_t storage)
@@ -121,6 +112,11 @@ lt::disk_buffer_holder Disk::copy(ConstBytes bytes, int length)
     auto buffer = std::make_unique<char[]>(static_cast<std::size_t>(length));
     std::memcpy(buffer.get(), bytes.data(), std::min(bytes.size(), static_cast<std::size_t>(length)));
     return {*this, buffer.release(), length};
+}
+
+void Disk::refuse(std::vector<Read> reads)
+{
+    for (Read& read : reads) answer([handler = std::move(read.handler)] { handler({}, cancelled()); });
 }
 
 void Disk::free_disk_buffer(char* buffer)
@@ -165,10 +161,10 @@ void Disk::fetched(std::uint64_t id, const Result<std::vector<std::byte>>& bytes
 void Disk::hash_stored(std::uint32_t storage, lt::piece_index_t piece, lt::span<lt::sha256_hash> leaves, HashHandler handler)
 {
     const Torrent* of = torrent(storage);
-    const std::uint32_t length = of == nullptr ? 0 : of->length(index_of(piece));
+    const std::uint32_t length = of == nullptr ? 0 : of->length(number(piece));
     // The span points into the handler's own storage, so the one handler is moved to where it stays.
     const auto kept = std::make_shared<HashHandler>(std::move(handler));
-    fetch(storage, index_of(piece), 0, length, [kept, piece, leaves](const Result<std::vector<std::byte>>& bytes) {
+    fetch(storage, number(piece), 0, length, [kept, piece, leaves](const Result<std::vector<std::byte>>& bytes) {
         if (!bytes) return (*kept)(piece, {}, cancelled());
         std::vector<Digest> digests(crypto::blocks_in(bytes.value().size()));
         crypto::hash_blocks(bytes.value(), digests);
@@ -180,12 +176,12 @@ void Disk::hash_stored(std::uint32_t storage, lt::piece_index_t piece, lt::span<
 
 void Disk::async_hash2(lt::storage_index_t storage, lt::piece_index_t piece, int offset, lt::disk_job_flags_t /*flags*/, BlockHashHandler handler)
 {
-    const Torrent* of = torrent(index_of(storage));
-    const std::uint32_t length = of == nullptr ? 0 : of->length(index_of(piece));
+    const Torrent* of = torrent(number(storage));
+    const std::uint32_t length = of == nullptr ? 0 : of->length(number(piece));
     const auto from = static_cast<std::uint32_t>(offset);
     if (from >= length) return answer([handler = std::move(handler), piece] { handler(piece, {}, cancelled()); });
     const auto size = std::min(static_cast<std::uint32_t>(crypto::block_size), length - from);
-    fetch(index_of(storage), index_of(piece), from, size, [handler = std::move(handler), piece](const Result<std::vector<std::byte>>& bytes) {
+    fetch(number(storage), number(piece), from, size, [handler = std::move(handler), piece](const Result<std::vector<std::byte>>& bytes) {
         if (!bytes) return handler(piece, {}, cancelled());
         Digest digest;
         crypto::hash_blocks(bytes.value(), {&digest, 1});
@@ -196,11 +192,11 @@ void Disk::async_hash2(lt::storage_index_t storage, lt::piece_index_t piece, int
 void Disk::read_stored(std::uint32_t storage, const lt::peer_request& request, ReadHandler handler)
 {
     const Torrent* of = torrent(storage);
-    const std::uint32_t length = of == nullptr ? 0 : of->length(index_of(request.piece));
+    const std::uint32_t length = of == nullptr ? 0 : of->length(number(request.piece));
     const auto from = std::min(static_cast<std::uint32_t>(request.start), length);
     const auto size = std::min(static_cast<std::uint32_t>(request.length), length - from);
-    fetch(storage, index_of(request.piece), from, size,
-        [this, asked = request.length, handler = std::move(handler)](const Result<std::vector<std::byte>>& bytes) {
+    fetch(
+        storage, number(request.piece), from, size, [this, asked = request.length, handler = std::move(handler)](const Result<std::vector<std::byte>>& bytes) {
             if (!bytes) return handler({}, cancelled());
             handler(copy(bytes.value(), asked), {});
         });

@@ -84,6 +84,12 @@ protected:
         auto operator<=>(const Place&) const = default;
     };
 
+    // That a neighbour waits for.
+    struct Read {
+        lt::peer_request request;
+        ReadHandler handler;
+    };
+
     [[nodiscard]] Torrent* torrent(std::uint32_t storage);
     [[nodiscard]] std::vector<std::uint32_t> storages_of(const RevisionId& revision) const;
     // The storage failed: told, unless it was already.
@@ -94,6 +100,7 @@ protected:
     // A copy of `bytes`, followed by zeros where a request reaches into a torrent's padding. For requests that lend() does not fit, and when so much is lent
     // that slow neighbours could keep the whole arena.
     lt::disk_buffer_holder copy(ConstBytes bytes, int length);
+    void refuse(std::vector<Read> reads);
     virtual void returned(std::size_t slot) = 0;
     // The torrent takes nothing more: answers all that waits for it.
     virtual void let_go(std::uint32_t storage) = 0;

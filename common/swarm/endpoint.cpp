@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <sstream>
 
 namespace shoal::swarm {
 
@@ -21,6 +22,13 @@ std::optional<lt::tcp::endpoint> parse_endpoint(const std::string& text)
     const lt::address address = lt::make_address(host, error);
     if (error || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
     return lt::tcp::endpoint{address, port};
+}
+
+std::string text_of(const lt::tcp::endpoint& endpoint)
+{
+    std::ostringstream text;
+    text << endpoint;
+    return text.str();
 }
 
 }  // namespace shoal::swarm

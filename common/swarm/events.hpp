@@ -48,7 +48,7 @@ struct TorrentStats {
     std::uint64_t from_origin = 0;  // payload from seeders, since add()
     std::uint64_t from_peers = 0;
     std::uint64_t sent = 0;
-    std::uint64_t download_rate = 0;  // bytes/s
+    std::uint64_t download_rate = 0;                         // bytes/s
     int connections = 0;                                     // admitted
     int needing_us = 0;                                      // connected, incomplete, lacking a piece that only we have among those connected
     std::vector<std::pair<PeerId, std::uint64_t>> received;  // payload by neighbour since add()

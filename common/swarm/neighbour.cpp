@@ -1,6 +1,8 @@
 #include "common/swarm/neighbour.hpp"
 
 #include "common/crypto/sha256.hpp"
+#include "common/swarm/endpoint.hpp"
+#include "common/swarm/index.hpp"
 #include "common/swarm/messages.hpp"
 #include "common/swarm/neighbours.hpp"
 
@@ -12,7 +14,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <sstream>
 
 namespace shoal::swarm {
 namespace {
@@ -23,11 +24,6 @@ constexpr std::size_t most_unheeded = 4096;
 // A source that owes blocks and sends nothing: replaced when another could send, and dialled anew when it is the only one.
 constexpr int ticks_of_silence = 6;
 constexpr int ticks_of_silence_alone = 20;
-
-std::uint32_t number(lt::piece_index_t piece)
-{
-    return static_cast<std::uint32_t>(static_cast<int>(piece));
-}
 
 }  // namespace
 
@@ -51,9 +47,7 @@ Direction Neighbour::direction() const
 
 std::string Neighbour::endpoint() const
 {
-    std::ostringstream text;
-    text << connection_.remote();
-    return text.str();
+    return text_of(connection_.remote());
 }
 
 void Neighbour::hang_up()

@@ -1,6 +1,7 @@
 #include "common/swarm/neighbours.hpp"
 
 #include "common/swarm/endpoint.hpp"
+#include "common/swarm/index.hpp"
 
 #include <libtorrent/download_priority.hpp>
 #include <libtorrent/peer_info.hpp>
@@ -10,15 +11,6 @@
 #include <utility>
 
 namespace shoal::swarm {
-namespace {
-
-std::uint32_t number(lt::piece_index_t piece)
-{
-    return static_cast<std::uint32_t>(static_cast<int>(piece));
-}
-
-}  // namespace
-
 Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
     std::function<void(PieceIndex)> on_asked)
     : self_{std::move(self)},
@@ -227,10 +219,10 @@ void Neighbours::ask_again()
 {
     const auto held = std::find(availability_.have().begin(), availability_.have().end(), true);
     if (held == availability_.have().end() || availability_.complete()) return;
-    const lt::piece_index_t piece{static_cast<int>(held - availability_.have().begin())};
-    const lt::download_priority_t before = availability_.wanted({number(piece)}) ? lt::default_priority : lt::dont_download;
-    handle_.piece_priority(piece, before == lt::dont_download ? lt::default_priority : lt::dont_download);
-    handle_.piece_priority(piece, before);
+    const auto piece = static_cast<std::uint32_t>(held - availability_.have().begin());
+    const lt::download_priority_t before = availability_.wanted({piece}) ? lt::default_priority : lt::dont_download;
+    handle_.piece_priority(piece_index(piece), before == lt::dont_download ? lt::default_priority : lt::dont_download);
+    handle_.piece_priority(piece_index(piece), before);
 }
 
 void Neighbours::ban(const PeerId& peer)

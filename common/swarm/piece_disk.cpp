@@ -1,6 +1,7 @@
 #include "common/swarm/piece_disk.hpp"
 
 #include "common/crypto/block_tree.hpp"
+#include "common/swarm/index.hpp"
 
 #include <libtorrent/error_code.hpp>
 
@@ -15,16 +16,6 @@ constexpr std::size_t fewest_pieces = 2;
 // A piece that was served in part is kept for this long after its last block, one that was read ahead for so long: reading twice costs the store twice.
 constexpr std::chrono::seconds idle{1};
 constexpr std::chrono::seconds idle_expected{10};
-
-std::uint32_t number(lt::storage_index_t storage)
-{
-    return static_cast<std::uint32_t>(storage);
-}
-
-std::uint32_t number(lt::piece_index_t piece)
-{
-    return static_cast<std::uint32_t>(static_cast<int>(piece));
-}
 
 }  // namespace
 
@@ -189,11 +180,6 @@ void PieceDisk::serve(Entry& entry, Read read)
         buffer = copy({arena_.data(entry.first) + from, std::min(length, entry.length - from)}, read.request.length);
     }
     answer([handler = std::move(read.handler), buffer = std::move(buffer)]() mutable { handler(std::move(buffer), {}); });
-}
-
-void PieceDisk::refuse(std::vector<Read> reads)
-{
-    for (Read& read : reads) answer([handler = std::move(read.handler)] { handler({}, cancelled()); });
 }
 
 void PieceDisk::returned(std::size_t slot)

@@ -29,10 +29,6 @@ public:
     void async_clear_piece(lt::storage_index_t storage, lt::piece_index_t piece, std::function<void(lt::piece_index_t)> handler) override;
 
 private:
-    struct Read {
-        lt::peer_request request;
-        ReadHandler handler;
-    };
     // A piece in the cache, or on its way.
     struct Entry {
         std::size_t first = 0;  // slots
@@ -59,7 +55,6 @@ private:
     void load(const Place& place, const Entry& entry);
     void loaded(const Place& place, std::size_t first, const Result<void>& result);
     void serve(Entry& entry, Read read);
-    void refuse(std::vector<Read> reads);
     void drop(std::map<Place, Entry>::iterator at);
 
     std::map<Place, Entry> entries_;

@@ -1,6 +1,7 @@
 #include "common/swarm/run_disk.hpp"
 
 #include "common/crypto/block_tree.hpp"
+#include "common/swarm/index.hpp"
 
 #include <libtorrent/disk_observer.hpp>
 #include <libtorrent/error_code.hpp>
@@ -16,16 +17,6 @@ namespace {
 using crypto::block_size;
 constexpr unsigned blocks_in_run = Arena::slot_bytes / block_size;
 static_assert(blocks_in_run == 16);
-
-std::uint32_t number(lt::storage_index_t storage)
-{
-    return static_cast<std::uint32_t>(storage);
-}
-
-std::uint32_t number(lt::piece_index_t piece)
-{
-    return static_cast<std::uint32_t>(static_cast<int>(piece));
-}
 
 std::uint16_t bit(unsigned block)
 {
@@ -231,15 +222,14 @@ void RunDisk::judge(const Torrent& of, const Place& place, Piece piece)
     for (std::size_t i = 0; i < std::min(piece.leaves->size(), static_cast<std::size_t>(piece.hashes.size())); ++i)
         std::memcpy(piece.hashes[static_cast<std::ptrdiff_t>(i)].data(), (*piece.leaves)[i].bytes.data(), Digest::size);
     sink_.piece_judged(content.revision, {place.piece}, right, *piece.leaves);
-    answer([this, revision = content.revision, number = lt::piece_index_t{static_cast<int>(place.piece)}, right, writes = std::move(piece.writes),
-               judged = std::move(piece.judged)] {
+    answer([this, revision = content.revision, index = piece_index(place.piece), right, writes = std::move(piece.writes), judged = std::move(piece.judged)] {
         if (right) {
             for (const WriteHandler& handler : writes) handler({});
             sink_.begin_trust();
-            judged(number, {}, {});
+            judged(index, {}, {});
             sink_.end_trust();
         } else {
-            judged(number, {}, cancelled());
+            judged(index, {}, cancelled());
             for (const WriteHandler& handler : writes) handler(cancelled());
             sink_.piece_reopened(revision);
         }
@@ -264,8 +254,8 @@ void RunDisk::give_up(const Place& place)
         if (gone) late_bytes_ -= late.bytes.size();
         return gone;
     });
-    answer([number = lt::piece_index_t{static_cast<int>(place.piece)}, writes = std::exchange(piece.writes, {}), judged = std::exchange(piece.judged, {})] {
-        if (judged) judged(number, {}, cancelled());
+    answer([index = piece_index(place.piece), writes = std::exchange(piece.writes, {}), judged = std::exchange(piece.judged, {})] {
+        if (judged) judged(index, {}, cancelled());
         for (const WriteHandler& handler : writes) handler(cancelled());
     });
     forget_if_over(place);
@@ -275,8 +265,7 @@ void RunDisk::forget_if_over(const Place& place)
 {
     const auto at = pieces_.find(place);
     if (at == pieces_.end() || !at->second.dead || at->second.jobs > 0) return;
-    for (auto& handler : at->second.cleared)
-        answer([handler = std::move(handler), number = lt::piece_index_t{static_cast<int>(place.piece)}] { handler(number); });
+    for (auto& handler : at->second.cleared) answer([handler = std::move(handler), index = piece_index(place.piece)] { handler(index); });
     pieces_.erase(at);
 }
 

@@ -38,10 +38,6 @@ public:
 private:
     using Blocks = std::uint16_t;  // a set of a run's blocks
 
-    struct Read {
-        lt::peer_request request;
-        ReadHandler handler;
-    };
     struct Slot {
         Place place;
         bool used = false;
@@ -98,7 +94,6 @@ private:
     bool load(const Place& place, Read& read);
     void loaded(const Place& place, std::size_t slot, const Result<void>& result);
     void serve(const Torrent& of, std::size_t slot, Read read);
-    void refuse(std::vector<Read> reads);
     void serve_late();
     void later(Late late);
 

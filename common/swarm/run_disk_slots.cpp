@@ -1,6 +1,7 @@
 #include "common/swarm/run_disk.hpp"
 
 #include "common/crypto/block_tree.hpp"
+#include "common/swarm/index.hpp"
 
 #include <libtorrent/disk_observer.hpp>
 #include <libtorrent/error_code.hpp>
@@ -90,8 +91,7 @@ void RunDisk::async_read(lt::storage_index_t storage, const lt::peer_request& re
 {
     const auto start = static_cast<std::uint32_t>(request.start);
     const auto end = start + static_cast<std::uint32_t>(request.length);
-    const Place place{static_cast<std::uint32_t>(storage), static_cast<std::uint32_t>(static_cast<int>(request.piece)),
-        static_cast<std::uint32_t>(start / Arena::slot_bytes)};
+    const Place place{number(storage), number(request.piece), static_cast<std::uint32_t>(start / Arena::slot_bytes)};
     const Torrent* of = torrent(place.storage);
     if (of == nullptr || of->closing || of->failed) return refuse({{request, std::move(handler)}});
     const bool within = (end - 1) / Arena::slot_bytes == place.run && start < of->length(place.piece);
@@ -163,11 +163,6 @@ void RunDisk::serve(const Torrent& of, std::size_t index, Read read)
         buffer = copy({arena_.data(index) + from, std::min(length - from, static_cast<std::size_t>(read.request.length))}, read.request.length);
     }
     answer([handler = std::move(read.handler), buffer = std::move(buffer)]() mutable { handler(std::move(buffer), {}); });
-}
-
-void RunDisk::refuse(std::vector<Read> reads)
-{
-    for (Read& read : reads) answer([handler = std::move(read.handler)] { handler({}, cancelled()); });
 }
 
 void RunDisk::returned(std::size_t index)

@@ -1,6 +1,7 @@
 #include "common/swarm/session.hpp"
 
 #include "common/swarm/endpoint.hpp"
+#include "common/swarm/index.hpp"
 #include "common/swarm/neighbours.hpp"
 #include "common/swarm/outbox.hpp"
 #include "common/swarm/piece_disk.hpp"
@@ -19,7 +20,6 @@
 #include <algorithm>
 #include <future>
 #include <new>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 
@@ -53,9 +53,7 @@ Error listen_error(const std::string& endpoint, const lt::error_code& cause)
 
 std::string endpoint_of(const lt::listen_failed_alert& failed)
 {
-    std::ostringstream text;
-    text << lt::tcp::endpoint{failed.address, static_cast<std::uint16_t>(failed.port)};
-    return text.str();
+    return text_of(lt::tcp::endpoint{failed.address, static_cast<std::uint16_t>(failed.port)});
 }
 
 // The first address that could not be bound, of what libtorrent has to tell.
@@ -288,7 +286,7 @@ lt::add_torrent_params Session::Impl::params(const Torrent& torrent, std::shared
                    lt::torrent_flags::disable_pex;
     params.have_pieces.resize(static_cast<int>(torrent.have.size()));
     for (std::size_t piece = 0; piece < torrent.have.size(); ++piece)
-        if (torrent.have[piece]) params.have_pieces.set_bit(lt::piece_index_t{static_cast<int>(piece)});
+        if (torrent.have[piece]) params.have_pieces.set_bit(piece_index(static_cast<std::uint32_t>(piece)));
     params.verified_pieces = params.have_pieces;
     for (const bool want : torrent.want) params.piece_priorities.push_back(want ? lt::default_priority : lt::dont_download);
     return params;
