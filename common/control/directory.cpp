@@ -1,6 +1,7 @@
 #include "common/control/directory.hpp"
 
 #include "common/control/retry.hpp"
+#include "common/net/address.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,12 +11,6 @@ namespace {
 
 constexpr Duration ask_again = std::chrono::seconds{10};
 constexpr Duration ask_within = std::chrono::seconds{8};
-
-std::string authority_of(const net::Url& url)
-{
-    const bool six = url.host.find(':') != std::string::npos;
-    return (six ? "[" + url.host + "]" : url.host) + ":" + std::to_string(url.port);
-}
 
 std::string base_of(const net::Url& url)
 {
@@ -28,8 +23,7 @@ std::string base_of(const net::Url& url)
 
 std::string Place::text() const
 {
-    const bool six = address.find(':') != std::string::npos;
-    const std::string here = (six ? "[" + address + "]" : address) + ":" + std::to_string(port);
+    const std::string here = net::endpoint_text(address, port);
     return here == authority ? here : here + " (" + authority.substr(0, authority.rfind(':')) + ")";
 }
 
@@ -76,7 +70,7 @@ std::vector<Place> Directory::places() const
     for (const Name& name : names_) {
         for (const std::string& address : name.addresses) {
             const bool known = std::any_of(places.begin(), places.end(), [&](const Place& one) { return one.address == address && one.port == name.url.port; });
-            if (!known) places.push_back({address, name.url.port, authority_of(name.url), base_of(name.url)});
+            if (!known) places.push_back({address, name.url.port, net::endpoint_text(name.url.host, name.url.port), base_of(name.url)});
         }
     }
     return places;
@@ -87,7 +81,8 @@ std::vector<Unresolved> Directory::unresolved() const
     std::vector<Unresolved> unresolved;
     for (const Name& name : names_) {
         if (name.addresses.empty())
-            unresolved.push_back({name.url.host.empty() ? name.text : authority_of(name.url), name.cause.empty() ? "not resolved yet" : name.cause});
+            unresolved.push_back(
+                {name.url.host.empty() ? name.text : net::endpoint_text(name.url.host, name.url.port), name.cause.empty() ? "not resolved yet" : name.cause});
     }
     return unresolved;
 }

@@ -44,6 +44,12 @@ bool is_host(std::string_view text, std::string& address)
 
 }  // namespace
 
+std::string endpoint_text(const std::string& host, std::uint16_t port)
+{
+    const bool six = host.find(':') != std::string::npos;
+    return (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
 Result<HostPort> parse_listen(std::string_view text)
 {
     constexpr const char* expected = "an address and a port: ADDR:PORT, [ADDR6]:PORT or :PORT";

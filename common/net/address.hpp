@@ -1,4 +1,4 @@
-// Addresses as people write them in flags. Pure.
+// Addresses as people write and read them. Pure.
 #pragma once
 
 #include "common/core/result.hpp"
@@ -13,6 +13,9 @@ struct HostPort {
     std::string address;  // without brackets
     std::uint16_t port = 0;
 };
+
+// "1.2.3.4:80", "host:80", "[::1]:80"; `host` without brackets.
+std::string endpoint_text(const std::string& host, std::uint16_t port);
 
 // Where to listen: "1.2.3.4:80", "[::1]:80", or ":80", whose address is empty: all of them. Port 0 picks one. invalid for anything else, names included.
 Result<HostPort> parse_listen(std::string_view text);

@@ -1,3 +1,4 @@
+#include "common/net/address.hpp"
 #include "common/net/coroutine.hpp"
 #include "common/net/http_text.hpp"
 #include "common/net/loop_impl.hpp"
@@ -36,8 +37,7 @@ constexpr std::uint32_t max_reply_header = 16U << 10U;
 
 std::string authority(const ClientRequest& request)
 {
-    const bool six = request.host.find(':') != std::string::npos;
-    return (six ? "[" + request.host + "]" : request.host) + ":" + std::to_string(request.port);
+    return endpoint_text(request.host, request.port);
 }
 
 http::request<http::string_body> message_from(ClientRequest& request)

@@ -80,8 +80,7 @@ std::string text_of(const asio::ip::address& address)
 
 std::string text_of(const tcp::endpoint& endpoint)
 {
-    const std::string address = endpoint.address().to_string();
-    return (endpoint.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
+    return endpoint_text(endpoint.address().to_string(), endpoint.port());
 }
 
 }  // namespace shoal::net
