@@ -6,6 +6,8 @@
 #include "common/objectstore/keys.hpp"
 #include "common/obs/log.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace shoal::tracker {
@@ -84,8 +86,8 @@ void report_damage(const std::string& url, const std::string& key, const std::st
 
 }  // namespace
 
-Library::Library(net::Loop& loop, ObjectStore& store, std::size_t cache_bytes, std::function<TimePoint()> now)
-    : loop_{loop}, store_{store}, now_{std::move(now)}, cache_{cache_bytes}, workers_{loop, threads}
+Library::Library(net::Loop& loop, ObjectStore& store, std::size_t cache_bytes, std::function<TimePoint()> now, Duration patience)
+    : loop_{loop}, store_{store}, now_{std::move(now)}, patience_{patience}, cache_{cache_bytes}, workers_{loop, threads}
 {}
 
 // Whoever has read it once could serve it from memory for good: a revision that was removed must not be found again.
@@ -230,6 +232,11 @@ void Library::probe(std::function<void(Result<void>)> done)
     });
 }
 
+std::size_t Library::waiting() const
+{
+    return std::accumulate(flights_.begin(), flights_.end(), std::size_t{0}, [](std::size_t sum, const auto& flight) { return sum + flight.second.size(); });
+}
+
 // --- one flight for each thing
 
 void Library::ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within)
@@ -239,7 +246,7 @@ void Library::ask_value(const std::string& key, Load load, std::function<void(co
         return;
     }
     const bool first = !flights_.contains(key);
-    wait(key, std::move(done), within);
+    wait(key, std::move(done), std::min(within, patience_));
     if (!first) return;
     const auto loaded = std::make_shared<Loaded>(Loaded{failure(Errc::internal, "not loaded"), 0, false});
     const bool taken = workers_.run([this, load = std::move(load), loaded] { *loaded = load(store_); }, [this, key, loaded] { landed(key, *loaded); });
@@ -249,12 +256,18 @@ void Library::ask_value(const std::string& key, Load load, std::function<void(co
 void Library::wait(const std::string& key, std::function<void(const Value&)> done, Duration within)
 {
     auto waiter = std::make_shared<Waiter>(Waiter{std::move(done), {}});
-    waiter->deadline = loop_.after(within, [this, weak = std::weak_ptr{waiter}] {
-        const auto late = weak.lock();
-        if (!late || !late->done) return;
-        std::exchange(late->done, nullptr)(failure(Errc::timed_out, "store: " + store_.url() + ": no answer within 20 s"));
+    waiter->deadline = loop_.after(within, [this, key, weak = std::weak_ptr{waiter}] {
+        if (const auto late = weak.lock()) give_up(key, late);
     });
     flights_[key].push_back(std::move(waiter));
+}
+
+// The read goes on, however long it takes; who asked does not wait for it, nor is remembered.
+void Library::give_up(const std::string& key, const std::shared_ptr<Waiter>& late)
+{
+    const auto flight = flights_.find(key);
+    if (flight == flights_.end() || std::erase(flight->second, late) == 0) return;
+    late->done(failure(Errc::timed_out, "store: " + store_.url() + ": no answer within " + std::to_string(patience_ / std::chrono::seconds{1}) + " s"));
 }
 
 void Library::landed(const std::string& key, const Loaded& loaded)
@@ -263,7 +276,7 @@ void Library::landed(const std::string& key, const Loaded& loaded)
     const auto flight = flights_.extract(key);
     for (const auto& waiter : flight.mapped()) {
         waiter->deadline.reset();
-        if (waiter->done) std::exchange(waiter->done, nullptr)(loaded.value);
+        waiter->done(loaded.value);
     }
 }
 

@@ -34,13 +34,14 @@ public:
     template <typename T>
     using Done = std::function<void(Result<std::shared_ptr<const T>>)>;
 
-    static constexpr Duration brief = std::chrono::seconds{1};      // how long what may change is believed, and failures are
-    static constexpr Duration believed = std::chrono::seconds{5};   // how long a revision in the cache counts as still in the store
-    static constexpr Duration patience = std::chrono::seconds{20};  // for the store; then timed_out
-    static constexpr Duration glance = std::chrono::seconds{2};     // for whether it still holds what is in the cache; then that is what is answered
+    static constexpr Duration brief = std::chrono::seconds{1};     // how long what may change is believed, and failures are
+    static constexpr Duration believed = std::chrono::seconds{5};  // how long a revision in the cache counts as still in the store
+    static constexpr Duration glance = std::chrono::seconds{2};    // for whether it still holds what is in the cache; then that is what is answered
 
-    // `now` is asked on the loop.
-    Library(net::Loop& loop, objectstore::ObjectStore& store, std::size_t cache_bytes, std::function<TimePoint()> now);
+    // `now` is asked on the loop. Who asks is answered timed_out where the store has not within `patience`; that read is waited for by nobody then, and no
+    // second one of the same thing begins before it ends.
+    Library(net::Loop& loop, objectstore::ObjectStore& store, std::size_t cache_bytes, std::function<TimePoint()> now,
+        Duration patience = std::chrono::seconds{20});
 
     // What is of one revision: not_found some seconds after it was removed from the store; of a store that does not answer, what is in the cache.
     // The bytes that lie in the store. Whoever reads them checks them, and says best what is wrong: bytes that are not the revision's are handed on, not kept.
@@ -59,6 +60,7 @@ public:
     void probe(std::function<void(Result<void>)> done);  // whether the store answers
     [[nodiscard]] const std::string& url() const { return store_.url(); }
     [[nodiscard]] std::size_t cached_bytes() const { return cache_.bytes(); }
+    [[nodiscard]] std::size_t waiting() const;  // questions that wait for the store
 
 private:
     using Value = ByteCache::Value;
@@ -79,14 +81,16 @@ private:
     void ask_of(const RevisionId& revision, const std::string& what, Load load, Done<T> done);
     template <typename T>
     void ask(const std::string& key, Load load, Done<T> done);
-    void ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within = patience);
+    void ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within = Duration::max());
     void wait(const std::string& key, std::function<void(const Value&)> done, Duration within);
+    void give_up(const std::string& key, const std::shared_ptr<Waiter>& late);
     void forget(const RevisionId& revision);
     void landed(const std::string& key, const Loaded& loaded);
 
     net::Loop& loop_;
     objectstore::ObjectStore& store_;
     std::function<TimePoint()> now_;
+    Duration patience_;
     ByteCache cache_;
     std::unordered_map<std::string, Flight> flights_;
     net::Workers workers_;  // last: its jobs end first

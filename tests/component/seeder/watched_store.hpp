@@ -21,6 +21,7 @@ public:
     std::atomic<int> gets{0};
     std::atomic<int> ranges{0};
     std::function<void(const std::string& key, MutableBytes)> garble;  // what was read
+    std::function<void()> hold_up;                                     // every get, before it reads
 
     // The next range reads, in turn, end so.
     void fail_next(const std::vector<Error>& errors)
@@ -38,6 +39,7 @@ public:
     Result<objectstore::Object> get(const std::string& key, std::size_t limit) override
     {
         ++gets;
+        if (hold_up) hold_up();
         return inner_->get(key, limit);
     }
     Result<void> get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<objectstore::Version>& expected) override
