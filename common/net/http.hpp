@@ -53,7 +53,7 @@ class HttpServer {
 public:
     // "addr:port", ":port" (all addresses, IPv6 too where there is any), "[::]:port"; port 0 picks one. invalid, or not_allowed/io naming the address.
     static Result<std::unique_ptr<HttpServer>> listen(Loop& loop, const std::string& endpoint, Handler handler, ServerLimits limits = {});
-    ~HttpServer();
+    ~HttpServer();  // NOLINT(bugprone-exception-escape): a timer is cancelled
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
     [[nodiscard]] std::string endpoint() const;  // "addr:port" with the real port

@@ -107,7 +107,7 @@ public:
     explicit Promise(const std::shared_ptr<Answer>& answer) : answer_{answer} {}
     Promise(const Promise&) = delete;
     Promise& operator=(const Promise&) = delete;
-    ~Promise() { give(plain(500, "no answer\n")); }
+    ~Promise() { give(plain(500, "no answer\n")); }  // NOLINT(bugprone-exception-escape): no memory for it ends the process
     void give(Response response)
     {
         if (const auto answer = answer_.lock()) answer->give(std::move(response));
@@ -131,7 +131,7 @@ public:
     }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
-    ~Connection()
+    ~Connection()  // NOLINT(bugprone-exception-escape): a timer is cancelled
     {
         server_->connections.erase(this);
         server_->room.cancel();

@@ -71,7 +71,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(Loop& loop, const std::st
 
 HttpServer::HttpServer(std::shared_ptr<Impl> impl) : impl_{std::move(impl)} {}
 
-HttpServer::~HttpServer()
+HttpServer::~HttpServer()  // NOLINT(bugprone-exception-escape): a timer is cancelled
 {
     impl_->close();
 }

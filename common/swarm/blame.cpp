@@ -40,8 +40,11 @@ std::vector<PeerId> Blame::judged(PieceIndex piece, bool right, std::span<const 
 std::vector<PeerId> Blame::after_wrong(PieceIndex piece, Attempt attempt, const std::set<PeerId>& senders)
 {
     std::vector<PeerId> guilty;
-    for (const PeerId& sender : senders)
-        if ((trust_[sender] -= part_in_wrong) <= no_trust) guilty.push_back(sender);
+    for (const PeerId& sender : senders) {
+        int& trust = trust_[sender];
+        trust -= part_in_wrong;
+        if (trust <= no_trust) guilty.push_back(sender);
+    }
     if (wrong_.size() < most_pieces || wrong_.contains(piece.value))
         if (auto& attempts = wrong_[piece.value]; attempts.size() < most_attempts) attempts.push_back(std::move(attempt));
     return guilty;

@@ -60,6 +60,7 @@ void Disk::close(const RevisionId& revision)
 void Disk::close_all()
 {
     std::vector<RevisionId> all;
+    all.reserve(torrents_.size());
     for (const auto& [storage, torrent] : torrents_) all.push_back(torrent.content->revision);
     for (const RevisionId& revision : all) close(revision);
 }
@@ -109,7 +110,7 @@ lt::disk_buffer_holder Disk::lend(std::size_t slot, std::size_t offset, int leng
 
 lt::disk_buffer_holder Disk::copy(ConstBytes bytes, int length)
 {
-    auto buffer = std::make_unique<char[]>(static_cast<std::size_t>(length));
+    auto buffer = std::make_unique<char[]>(static_cast<std::size_t>(length));  // NOLINT(modernize-avoid-c-arrays): libtorrent takes a bare pointer
     std::memcpy(buffer.get(), bytes.data(), std::min(bytes.size(), static_cast<std::size_t>(length)));
     return {*this, buffer.release(), length};
 }
