@@ -67,7 +67,7 @@ void DiskWorkers::work(Shared& shared)
         shared.ready.wait(lock, [&shared] { return shared.stop || !shared.jobs.empty(); });
         if (shared.stop) break;
         {
-            std::function<void()> job = std::move(shared.jobs.front());
+            const std::function<void()> job = std::move(shared.jobs.front());
             shared.jobs.pop_front();
             lock.unlock();
             job();

@@ -84,7 +84,7 @@ std::string bitfield_message(const std::vector<bool>& have)
     std::string payload(1 + (have.size() + 7) / 8, '\0');
     payload[0] = '\x05';
     for (std::size_t i = 0; i < have.size(); ++i)
-        if (have[i]) payload[1 + i / 8] = static_cast<char>(payload[1 + i / 8] | 0x80U >> i % 8);
+        if (have[i]) payload[1 + i / 8] = static_cast<char>(static_cast<unsigned char>(payload[1 + i / 8]) | 0x80U >> i % 8);
     return framed(payload);
 }
 

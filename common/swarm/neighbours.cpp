@@ -11,14 +11,10 @@
 #include <utility>
 
 namespace shoal::swarm {
+
 Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
     std::function<void(PieceIndex)> on_asked)
-    : self_{std::move(self)},
-      revision_{revision},
-      layout_{std::move(layout)},
-      availability_{std::move(availability)},
-      outbox_{outbox},
-      on_asked_{std::move(on_asked)}
+    : self_{self}, revision_{revision}, layout_{std::move(layout)}, availability_{std::move(availability)}, outbox_{outbox}, on_asked_{std::move(on_asked)}
 {
     for (std::uint32_t piece = 0; piece < layout_->pieces(); ++piece) {
         if (!availability_.wanted({piece})) continue;
@@ -236,9 +232,9 @@ void Neighbours::ban(const PeerId& peer)
     }
 }
 
-void Neighbours::on_piece_pass(lt::piece_index_t index)
+void Neighbours::on_piece_pass(lt::piece_index_t passed)
 {
-    const PieceIndex piece{number(index)};
+    const PieceIndex piece{number(passed)};
     const bool was_complete = availability_.complete();
     if (availability_.have()[piece.value]) return;
     availability_.gained(piece);

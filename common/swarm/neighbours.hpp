@@ -50,7 +50,7 @@ public:
 
     // From libtorrent
     std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& connection) override;
-    void on_piece_pass(lt::piece_index_t piece) override;
+    void on_piece_pass(lt::piece_index_t passed) override;
     void on_files_checked() override;
     bool on_pause() override;
     bool on_resume() override;

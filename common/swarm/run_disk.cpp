@@ -61,14 +61,14 @@ RunDisk::RunDisk(std::shared_ptr<NetworkThread> network, DiskSink& sink, std::si
     : Disk{std::move(network), sink, buffer_bytes, threads, ReadUnit::part}, slots_(arena_.slots())
 {}
 
-std::uint32_t RunDisk::run_length(const Torrent& of, const Place& place) const
+std::uint32_t RunDisk::run_length(const Torrent& of, const Place& place)
 {
     const std::uint64_t from = place.run * Arena::slot_bytes;
     const std::uint32_t length = of.length(place.piece);
     return from >= length ? 0 : static_cast<std::uint32_t>(std::min<std::uint64_t>(Arena::slot_bytes, length - from));
 }
 
-RunDisk::Blocks RunDisk::all_blocks(const Torrent& of, const Place& place) const
+RunDisk::Blocks RunDisk::all_blocks(const Torrent& of, const Place& place)
 {
     return static_cast<Blocks>((1U << crypto::blocks_in(run_length(of, place))) - 1);
 }
@@ -153,7 +153,7 @@ void RunDisk::store(const Place& place, std::size_t index, Blocks blocks)
     ++storing_;
     const ConstBytes bytes{arena_.data(index), run_length(of, place)};
     auto job = [this, network = network_, memory = arena_.memory(), content = of.content, leaves = piece.leaves, place, index, blocks, bytes] {
-        const std::span<Digest> own = std::span{*leaves}.subspan(place.run * blocks_in_run);
+        const std::span<Digest> own = std::span{*leaves}.subspan(std::size_t{place.run} * blocks_in_run);
         Result<void> result = hash_and_write(*content->storage, place.piece, place.run, bytes, blocks, own);
         network->post([this, place, index, blocks, result = std::move(result)] { stored(place, index, blocks, result); });
     };

@@ -71,18 +71,18 @@ private:
         Read read;
     };
 
-    void returned(std::size_t slot) override;
+    void returned(std::size_t index) override;
     void let_go(std::uint32_t storage) override;
 
-    [[nodiscard]] std::uint32_t run_length(const Torrent& of, const Place& place) const;
-    [[nodiscard]] Blocks all_blocks(const Torrent& of, const Place& place) const;
+    [[nodiscard]] static std::uint32_t run_length(const Torrent& of, const Place& place);
+    [[nodiscard]] static Blocks all_blocks(const Torrent& of, const Place& place);
     Piece& piece_of(const Torrent& of, const Place& place);
     static Place piece_place(const Place& place) { return {place.storage, place.piece, 0}; }
 
     void take_block(const Torrent& of, const Place& place, unsigned block, std::span<const char> bytes, WriteHandler handler);
     bool put(const Torrent& of, const Place& place, unsigned block, ConstBytes bytes);
-    void store(const Place& place, std::size_t slot, Blocks blocks);
-    void stored(const Place& place, std::size_t slot, Blocks blocks, const Result<void>& result);
+    void store(const Place& place, std::size_t index, Blocks blocks);
+    void stored(const Place& place, std::size_t index, Blocks blocks, const Result<void>& result);
     void settle(const Place& place);
     void judge(const Torrent& of, const Place& place, Piece piece);
     void give_up(const Place& place);
@@ -90,10 +90,10 @@ private:
 
     std::optional<std::size_t> take_slot(const Place& place);
     void make_way();
-    void forget(std::size_t slot);
+    void forget(std::size_t index);
     bool load(const Place& place, Read& read);
-    void loaded(const Place& place, std::size_t slot, const Result<void>& result);
-    void serve(const Torrent& of, std::size_t slot, Read read);
+    void loaded(const Place& place, std::size_t index, const Result<void>& result);
+    void serve(const Torrent& of, std::size_t index, Read read);
     void serve_late();
     void later(Late late);
 

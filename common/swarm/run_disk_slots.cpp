@@ -107,15 +107,10 @@ bool RunDisk::load(const Place& place, Read& read)
     const Torrent& of = *torrent(place.storage);
     if (const auto at = runs_.find(place); at != runs_.end()) {
         Slot& slot = slots_[at->second];
-        if (slot.loading)
-            slot.waiting.push_back(std::move(read));
-        else if (slot.here == all_blocks(of, place))
-            serve(of, at->second, std::move(read));
-        else if (slot.may_go())
-            forget(at->second);  // written in parts: the slot has not all of it
-        else
-            read_stored(place.storage, read.request, std::move(read.handler));
-        if (runs_.contains(place)) return true;
+        if (slot.loading) return slot.waiting.push_back(std::move(read)), true;
+        if (slot.here == all_blocks(of, place)) return serve(of, at->second, std::move(read)), true;
+        if (!slot.may_go()) return read_stored(place.storage, read.request, std::move(read.handler)), true;
+        forget(at->second);  // written in parts: the slot has not all of it
     }
     const auto index = take_slot(place);
     if (!index) return false;

@@ -270,11 +270,11 @@ void Session::Impl::on_tick()
 
 std::shared_ptr<Neighbours> Session::Impl::make_neighbours(const Torrent& torrent)
 {
-    Self self{{options.peer, options.key, options.kind}, strangers};
+    const Self self{{options.peer, options.key, options.kind}, strangers};
     const std::size_t pieces = torrent.layout->pieces();
     Availability availability{torrent.have, torrent.want.empty() ? std::vector<bool>(pieces, true) : torrent.want};
     auto expect = [this, revision = torrent.revision](PieceIndex piece) { disk->expect(revision, piece); };
-    return std::make_shared<Neighbours>(std::move(self), torrent.revision, torrent.layout, std::move(availability), outbox, std::move(expect));
+    return std::make_shared<Neighbours>(self, torrent.revision, torrent.layout, std::move(availability), outbox, std::move(expect));
 }
 
 lt::add_torrent_params Session::Impl::params(const Torrent& torrent, std::shared_ptr<lt::torrent_info> info)
