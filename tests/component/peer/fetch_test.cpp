@@ -207,7 +207,7 @@ TEST_F(FetchFlow, C44_ItWaitsForAnotherAndReportsWhatThatOneBrought)
         Marker marker;
         marker.model = "llama";
         marker.revision = model.data->revision;
-        Placement placement{site, marker, model.data->manifest, workspace.value().plan, {}, false, *theirs.claim, {}};
+        Placement placement{site, marker, model.data->manifest, workspace.value().plan, {}, false, *theirs.claim, *workspace.value().cache, {}};
         EXPECT_TRUE(place(placement));
     });
     const auto ended = run();
