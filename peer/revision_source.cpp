@@ -1,8 +1,7 @@
 #include "peer/revision_source.hpp"
 
+#include "common/json/reader.hpp"
 #include "common/net/http.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -46,9 +45,8 @@ void get_layers(
 
 Result<RevisionId> decode_tag_reply(std::string_view body)
 {
-    const auto json = nlohmann::json::parse(body, nullptr, false);
-    if (json.is_object() && json.contains("revision") && json["revision"].is_string()) {
-        if (auto revision = parse_revision(json["revision"].get_ref<const std::string&>())) return revision;
+    if (const auto record = json::parse(body)) {
+        if (auto revision = parse_revision(json::Reader{record.value()}.text("revision"))) return revision;
     }
     return failure(Errc::malformed, "tracker's answer names no revision");
 }

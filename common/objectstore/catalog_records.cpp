@@ -1,13 +1,12 @@
 #include "common/objectstore/catalog.hpp"
 
+#include "common/json/reader.hpp"
 #include "common/model/names.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace shoal::objectstore {
 namespace {
 
-using Json = nlohmann::json;
+using Json = json::Value;
 
 constexpr int location_schema = 1;
 constexpr std::size_t max_text = 8192;
@@ -19,6 +18,13 @@ Error malformed(const std::string& expected, std::string_view bytes)
     const std::string some = bytes.size() > shown_bytes ? " that begin" : "";
     return {Errc::malformed,
         "expected " + expected + ", found " + std::to_string(bytes.size()) + " bytes" + some + " '" + model::printable(bytes.substr(0, shown_bytes)) + "'", {}};
+}
+
+// Null if it is not JSON, or not of the shape of a record.
+Json parse(std::string_view bytes)
+{
+    auto value = json::parse(bytes, {.max_depth = 3, .max_commas = 4 * model::max_files});
+    return value ? std::move(value).value() : Json{};
 }
 
 // An object with exactly these members.
@@ -53,15 +59,15 @@ Result<Location> decode_location(std::string_view bytes, const model::Manifest& 
 {
     if (bytes.size() > max_location_bytes)
         return failure(Errc::too_large, "expected at most " + std::to_string(max_location_bytes) + " bytes, found " + std::to_string(bytes.size()));
-    const Json json = Json::parse(bytes, nullptr, false);
-    if (!has_exactly(json, {"schema", "root", "files"}) || !is_text(json["root"]) || !json["files"].is_array())
+    const Json record = parse(bytes);
+    if (!has_exactly(record, {"schema", "root", "files"}) || !is_text(record["root"]) || !record["files"].is_array())
         return failure(malformed("JSON with schema, root and files", bytes));
-    if (!json["schema"].is_number_integer() || json["schema"] != location_schema) return failure(malformed("schema 1", bytes));
-    Location location{json["root"].get<std::string>(), {}};
+    if (!record["schema"].is_number_integer() || record["schema"] != location_schema) return failure(malformed("schema 1", bytes));
+    Location location{record["root"].get<std::string>(), {}};
     const std::size_t expected = location.root.empty() ? 0 : manifest.files.size();
-    if (json["files"].size() != expected)
-        return failure(Errc::malformed, "expected " + std::to_string(expected) + " files, found " + std::to_string(json["files"].size()));
-    for (const Json& entry : json["files"]) {
+    if (record["files"].size() != expected)
+        return failure(Errc::malformed, "expected " + std::to_string(expected) + " files, found " + std::to_string(record["files"].size()));
+    for (const Json& entry : record["files"]) {
         BOOST_OUTCOME_TRY(file, source_file(entry));
         location.files.push_back(std::move(file));
     }
@@ -77,9 +83,9 @@ Result<RevisionId> decode_pointer(std::string_view bytes)
 {
     if (bytes.size() > max_record_bytes)
         return failure(Errc::too_large, "expected at most " + std::to_string(max_record_bytes) + " bytes, found " + std::to_string(bytes.size()));
-    const Json json = Json::parse(bytes, nullptr, false);
-    if (has_exactly(json, {"revision"}) && is_text(json["revision"])) {
-        auto revision = parse_revision(json["revision"].get_ref<const std::string&>());
+    const Json record = parse(bytes);
+    if (has_exactly(record, {"revision"}) && is_text(record["revision"])) {
+        auto revision = parse_revision(record["revision"].get_ref<const std::string&>());
         if (revision) return revision;
     }
     return failure(malformed(R"({"revision":"sha256:<64 hex>"})", bytes));

@@ -107,8 +107,8 @@ TEST(Manifest, RefusesEveryOtherSpelling)
 TEST(Manifest, RefusesUnknownKeysByName)
 {
     const std::string good = encode(manifest_of({file("a", 5)}));
-    EXPECT_THAT(refusal(replaced(good, "\"schema\"", "\"rogue\":1,\"schema\"")).message, HasSubstr("unknown key 'rogue'"));
-    EXPECT_THAT(refusal(replaced(good, "\"sha256\"", "\"mode\":420,\"sha256\"")).message, HasSubstr("files[0]: unknown key 'mode'"));
+    EXPECT_THAT(refusal(replaced(good, "\"schema\"", "\"rogue\":1,\"schema\"")).message, HasSubstr(R"(unknown key "rogue")"));
+    EXPECT_THAT(refusal(replaced(good, "\"sha256\"", "\"mode\":420,\"sha256\"")).message, HasSubstr(R"(files[0]: unknown key "mode")"));
 }
 
 TEST(Manifest, RefusesMissingKeysByName)
