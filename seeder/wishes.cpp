@@ -110,16 +110,18 @@ void Wishes::load_waiting(TimePoint now, std::vector<ServeAction>& actions)
     }
 }
 
+// Those whose bytes were wrong go last: forgotten, they would be served again without a look at what was wrong.
 bool Wishes::forget_oldest(TimePoint now)
 {
-    auto oldest = all_.end();
+    const auto goes_before = [](const Served& a, const Served& b) { return a.spoiled != b.spoiled ? b.spoiled : a.wished_at < b.wished_at; };
+    auto first = all_.end();
     for (auto entry = all_.begin(); entry != all_.end(); ++entry) {
         const Served& served = entry->second;
         if (in_swarm(served.state) || on_the_way(served.state) || now - served.wished_at < limits_.wanted) continue;
-        if (oldest == all_.end() || served.wished_at < oldest->second.wished_at) oldest = entry;
+        if (first == all_.end() || goes_before(served, first->second)) first = entry;
     }
-    if (oldest == all_.end()) return false;
-    all_.erase(oldest);
+    if (first == all_.end()) return false;
+    all_.erase(first);
     return true;
 }
 

@@ -251,6 +251,24 @@ TEST_F(ServingWishes, KnowsABoundedNumberAndForgetsTheOldestOfThem)
     EXPECT_THAT(wishes.all(), UnorderedElementsAre(testing::Key(a), testing::Key(c)));
 }
 
+TEST_F(ServingWishes, ForgetsWrongBytesOnlyWhereItKnowsNothingElse)
+{
+    wishes = Wishes{{.known = 2}};
+    serve(a);
+    ASSERT_EQ(wishes.storage_failed(a, {Errc::integrity, "piece 0 differs", {}}, now), Wishes::Verdict::withdraw);
+    now += seconds{30};
+    wish(b);
+    next();
+    wishes.load_failed(b, {Errc::not_found, "none", {}}, now);
+    now += seconds{30};
+    wish(c);
+    EXPECT_THAT(wishes.all(), UnorderedElementsAre(testing::Key(a), testing::Key(c)));
+    next();
+    wishes.loaded(c);
+    wish(b);
+    EXPECT_THAT(wishes.all(), UnorderedElementsAre(testing::Key(b), testing::Key(c)));  // bounded all the same
+}
+
 TEST_F(ServingWishes, DoesNotReadWhatIsNotWantedAnyMore)
 {
     wish(a);
