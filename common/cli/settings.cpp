@@ -90,9 +90,9 @@ bool is_known(CLI::App& root, const std::string& key)
 Result<std::string> read_config(const std::string& path)
 {
     std::ifstream file{path, std::ios::binary};
-    if (!file) return failure(Errc::invalid, "config file: " + path + ": cannot be read", "give --config a readable TOML file");
     std::string text(static_cast<std::size_t>(max_config_bytes), '\0');
     file.read(text.data(), max_config_bytes);
+    if (!file.is_open() || file.bad()) return failure(Errc::invalid, "config file: " + path + ": cannot be read", "give --config a readable TOML file");
     if (file.gcount() == max_config_bytes) return failure(Errc::invalid, "config file: " + path + ": larger than 1 MiB");
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
