@@ -1,7 +1,7 @@
 #include "peer/run.hpp"
 
+#include "common/cli/process.hpp"
 #include "common/net/loop.hpp"
-#include "peer/exit_guard.hpp"
 #include "peer/status_server.hpp"
 #include "peer/verify.hpp"
 
@@ -32,7 +32,7 @@ public:
         loop_.run();
         const int reported = error_ ? cli::report(program, *error_) : 0;
         const int code = signal_ != 0 && error_ ? 128 + signal_ : reported;
-        exit_by_alarm(code);  // a resolver or a disk may hold a thread longer than anybody waits
+        cli::exit_by_alarm(code);  // a resolver or a disk may hold a thread longer than anybody waits
         fetch_.reset();
         return code;
     }
@@ -62,7 +62,7 @@ private:
     {
         if (signal_ != 0) return;
         signal_ = signal;
-        exit_by_alarm(128 + signal);
+        cli::exit_by_alarm(128 + signal);
         if (fetch_) fetch_->interrupt();
     }
 
@@ -122,7 +122,7 @@ int read_all(const VerifyOptions& options, std::optional<Result<std::vector<Veri
     int signal_code = 0;
     const auto signals = loop.on_signals([&](int signal) {
         signal_code = 128 + signal;
-        exit_by_alarm(signal_code);
+        cli::exit_by_alarm(signal_code);
         cancelled = true;
     });
     net::Workers workers{loop, 1};

@@ -164,8 +164,7 @@ wire::Beat Transfer::beat()
 
 void Transfer::on_reply(const wire::Reply& reply)
 {
-    if (!reply.refusal.empty()) obs::log(obs::Level::warning, "the tracker refuses this peer", {{"cause", reply.refusal}});
-    if (!reply.warning.empty()) obs::log(obs::Level::warning, "the tracker warns", {{"cause", reply.warning}});
+    voice_.heard(reply);
     neighbourhood_.heard(reply.tracker, reply);
     if (!session_) return;
     session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);

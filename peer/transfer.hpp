@@ -3,6 +3,7 @@
 
 #include "common/control/client.hpp"
 #include "common/control/neighbourhood.hpp"
+#include "common/control/tracker_voice.hpp"
 #include "common/core/clock.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/result.hpp"
@@ -78,6 +79,7 @@ private:
     MemberKey key_;
     std::uint64_t instance_;
     control::Neighbourhood neighbourhood_;
+    control::TrackerVoice voice_;
     std::string model_;
     RevisionId revision_;
     wire::HoldState state_ = wire::HoldState::wanted;

@@ -156,7 +156,11 @@ Result<void> untag(const TagOptions& options)
     if (!there && there.error().code == Errc::not_found)
         return failure(Errc::not_found, "tag not found: " + options.model + ":" + options.tag + ": " + store->url() + " has no such tag");
     if (!there) return failure(there.error());
-    return options.dry_run == Dry::yes ? success() : store->remove(key);
+    if (options.dry_run == Dry::no) {
+        BOOST_OUTCOME_TRY(store->remove(key));
+    }
+    print_line((options.dry_run == Dry::yes ? "would remove " : "removed ") + options.model + ":" + options.tag);
+    return success();
 }
 
 }  // namespace shoal::seeder

@@ -3,6 +3,7 @@
 
 #include "common/control/client.hpp"
 #include "common/control/neighbourhood.hpp"
+#include "common/control/tracker_voice.hpp"
 #include "common/net/loop.hpp"
 #include "common/objectstore/object_store.hpp"
 #include "common/obs/metrics.hpp"
@@ -12,7 +13,6 @@
 #include "seeder/serve.hpp"
 #include "seeder/served_revision.hpp"
 #include "seeder/store_watch.hpp"
-#include "seeder/tracker_voice.hpp"
 #include "seeder/traffic.hpp"
 #include "seeder/wishes.hpp"
 
@@ -73,7 +73,7 @@ private:
     std::map<RevisionId, std::optional<PieceIndex>> bad_pieces_;  // of those withdrawn for them: read before they are served again
     Traffic traffic_;
     RevisionId counted_;  // last
-    TrackerVoice voice_;
+    control::TrackerVoice voice_;
     std::shared_ptr<std::atomic<bool>> notified_;  // on_events() is on its way
     std::unique_ptr<swarm::Session> session_;
     net::Workers workers_;

@@ -1,21 +1,19 @@
 #include "seeder/serve.hpp"
 
 #include "common/cli/options.hpp"
+#include "common/cli/process.hpp"
 #include "common/net/http.hpp"
 #include "common/net/loop.hpp"
 #include "common/objectstore/object_store.hpp"
 #include "common/obs/log.hpp"
-#include "seeder/exit_deadline.hpp"
 #include "seeder/seeder.hpp"
 
 #include <iostream>
 #include <memory>
-#include <optional>
+#include <utility>
 
 namespace shoal::seeder {
 namespace {
-
-constexpr Duration exit_within = std::chrono::seconds{4};
 
 Result<std::unique_ptr<net::HttpServer>> serve_status(net::Loop& loop, const std::string& endpoint, const Seeder& seeder, const obs::Metrics& metrics)
 {
@@ -40,7 +38,6 @@ Result<void> run(const ServeOptions& options)
 {
     BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
     const auto metrics = std::make_shared<obs::Metrics>("shoal-seeder");
-    std::optional<ExitDeadline> deadline;  // outlives what may hang
     net::Loop loop;
     BOOST_OUTCOME_TRY(seeder, Seeder::open(loop, options, std::move(store), metrics));
     std::unique_ptr<net::HttpServer> http;
@@ -48,9 +45,10 @@ Result<void> run(const ServeOptions& options)
         BOOST_OUTCOME_TRY(server, serve_status(loop, options.http, *seeder, *metrics));
         http = std::move(server);
     }
+    bool leaving = false;
     const net::Handle signals = loop.on_signals([&](int /*signal*/) {
-        if (deadline) return;
-        deadline.emplace(exit_within, 0);
+        if (std::exchange(leaving, true)) return;
+        cli::exit_by_alarm(0);
         obs::log(obs::Level::info, "leaving");
         seeder->leave([&loop] { loop.stop(); });
     });

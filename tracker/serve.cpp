@@ -1,6 +1,7 @@
 #include "tracker/serve.hpp"
 
 #include "common/cli/options.hpp"
+#include "common/cli/process.hpp"
 #include "common/core/random.hpp"
 #include "common/files/file.hpp"
 #include "common/net/loop.hpp"
@@ -8,21 +9,10 @@
 #include "common/obs/log.hpp"
 #include "tracker/server.hpp"
 
-#include <unistd.h>
-
-#include <csignal>
 #include <iostream>
 
 namespace shoal::tracker {
 namespace {
-
-constexpr unsigned exit_within_seconds = 4;
-
-// All state is soft, and a read of a store that hangs cannot be called back: the process ends even then.
-void end_in_any_case(int /*signal*/)
-{
-    ::_exit(0);
-}
 
 Result<Topology> read_topology(const std::string& path)
 {
@@ -44,8 +34,7 @@ Result<void> run(const ServeOptions& options)
     server_options.seed = random_seed();
     Result<void> ended = success();
     const net::Handle signals = loop.on_signals([&loop](int /*signal*/) {
-        std::signal(SIGALRM, end_in_any_case);
-        ::alarm(exit_within_seconds);
+        cli::exit_by_alarm(0);  // all state is soft
         loop.stop();
     });
     BOOST_OUTCOME_TRY(server, Server::open(loop, *store, std::move(server_options)));

@@ -21,6 +21,14 @@ void keep_closed(int descriptor)
     if (opened >= 0 && opened != descriptor) ::close(opened);
 }
 
+constexpr unsigned alarm_seconds = 4;
+volatile std::sig_atomic_t code_at_alarm = 1;
+
+void leave_now(int /*signal*/)
+{
+    ::_exit(code_at_alarm);
+}
+
 }  // namespace
 
 void begin_process()
@@ -28,6 +36,15 @@ void begin_process()
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) keep_closed(descriptor);
+}
+
+void exit_by_alarm(int code)
+{
+    code_at_alarm = code;
+    struct sigaction action {};
+    action.sa_handler = leave_now;
+    ::sigaction(SIGALRM, &action, nullptr);
+    ::alarm(alarm_seconds);
 }
 
 int end_process(const std::string& program, int code)

@@ -9,6 +9,10 @@ namespace shoal::cli {
 // taken for a stdin, stdout or stderr that was closed.
 void begin_process();
 
+// The last resort when a signal asked for an end, and a read of a dead store or disk holds a thread that nobody can call back: the process ends with `code`
+// in 4 s, whatever it does then. Again: with the later code, and time. Any thread.
+void exit_by_alarm(int code);
+
 // `code`; but 1, with a line on stderr, where all went well and stdout could not be written: somebody waits for what is missing there.
 int end_process(const std::string& program, int code);
 

@@ -1,5 +1,4 @@
 // A whole seeder in this process: a scripted tracker, a real directory store, and a real swarm session as the peer, all on loopback.
-#include "seeder/exit_deadline.hpp"
 #include "seeder/seeder.hpp"
 #include "tests/component/seeder/scripted_tracker.hpp"
 #include "tests/component/seeder/shelf.hpp"
@@ -7,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -315,27 +313,6 @@ TEST(ServingSeederOptions, RefuseAnAddressToAdvertiseThatIsNone)
         EXPECT_EQ(opened.error().code, Errc::invalid);
         EXPECT_THAT(opened.error().message, AllOf(HasSubstr("--advertise"), HasSubstr(text)));
     }
-}
-
-// The end of a process whose store hangs: nobody comes to destroy the deadline.
-void hang_beyond(Duration within)
-{
-    const ExitDeadline deadline(within, 0);
-    std::mutex mutex;
-    std::unique_lock lock(mutex);
-    std::condition_variable never;
-    never.wait(lock, [] { return false; });
-}
-
-TEST(ExitDeadline, EndsAProcessThatDoesNotComeToItsEnd)
-{
-    testing::FLAGS_gtest_death_test_style = "threadsafe";
-    EXPECT_EXIT(hang_beyond(1ms), testing::ExitedWithCode(0), "leaving work behind");
-}
-
-TEST(ExitDeadline, LetsAProcessBeThatEndsInTime)
-{
-    const ExitDeadline deadline{10s, 3};
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ TEST_F(Publishing, ListTagAndUntag)
     EXPECT_THAT(listed(""), HasSubstr("m  " + revision + "  prod"));
     EXPECT_EQ(printed([&] { return tag({options.store, "m", "next", revision, Dry::no}); }), "m:next " + revision + "\n");
     EXPECT_THAT(listed("m"), HasSubstr("next,prod  1 files"));
-    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "");
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::yes}); }), "would remove m:prod\n");
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "removed m:prod\n");
     EXPECT_THAT(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), HasSubstr("error 3"));
     EXPECT_THAT(printed([&] { return tag({options.store, "m", "x", "sha256:" + std::string(64, '0'), Dry::no}); }), HasSubstr("error 3"));
     EXPECT_THAT(printed([&] { return tag({options.store, "m", "x", "prod", Dry::no}); }), HasSubstr("error 2"));
@@ -111,7 +112,7 @@ TEST_F(Publishing, OneDamagedRecordHidesNothingElseOfAListing)
     EXPECT_THAT(out, HasSubstr("other  " + other));
     EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 6"), HasSubstr("models/m/tags/bad"), HasSubstr("found 7 bytes 'garbage'")));
     EXPECT_EQ(printed([&] { return tag({options.store, "m", "bad", revision, Dry::no}); }), "m:bad " + revision + "\n");
-    EXPECT_EQ(printed([&] { return untag({options.store, "m", "huge", "", Dry::no}); }), "");
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "huge", "", Dry::no}); }), "removed m:huge\n");
     fs::remove(root / "store/models/m/revisions/stray");
     EXPECT_TRUE(listed(""));
 }
@@ -137,7 +138,7 @@ TEST_F(Publishing, RemoveRefusesWhatIsTaggedOrCannotBeJudged)
     options.tags = {"prod"};
     const std::string revision = published();
     EXPECT_THAT(removed(revision), testing::AllOf(HasSubstr("error 4"), HasSubstr("m:prod")));
-    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "");
+    EXPECT_EQ(printed([&] { return untag({options.store, "m", "prod", "", Dry::no}); }), "removed m:prod\n");
     options.tags.clear();
     options.model = "other";
     write("b", "y");

@@ -1,10 +1,10 @@
-#include "seeder/tracker_voice.hpp"
+#include "common/control/tracker_voice.hpp"
 
 #include "common/obs/log.hpp"
 
 #include <utility>
 
-namespace shoal::seeder {
+namespace shoal::control {
 
 void TrackerVoice::heard(const wire::Reply& reply)
 {
@@ -14,11 +14,11 @@ void TrackerVoice::heard(const wire::Reply& reply)
     obs::log(obs::Level::warning, reply.refusal.empty() ? "a tracker warns" : "a tracker refuses beats", {{"cause", text}});
 }
 
-void TrackerVoice::look(const std::vector<control::TrackerState>& trackers)
+void TrackerVoice::look(const std::vector<TrackerState>& trackers)
 {
     std::string silent;
     std::string causes;
-    for (const control::TrackerState& tracker : trackers) {
+    for (const TrackerState& tracker : trackers) {
         if (tracker.answered || tracker.cause.empty()) continue;
         silent += tracker.address + " ";
         causes += (causes.empty() ? "" : "; ") + tracker.cause;
@@ -32,4 +32,4 @@ void TrackerVoice::look(const std::vector<control::TrackerState>& trackers)
         obs::log(obs::Level::warning, "a tracker does not answer", {{"cause", causes}});
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::control

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-namespace shoal::seeder {
+namespace shoal::control {
 
 class TrackerVoice {
 public:
     void heard(const wire::Reply& reply);
-    void look(const std::vector<control::TrackerState>& trackers);
+    void look(const std::vector<TrackerState>& trackers);
 
 private:
     std::string said_;    // by a tracker, last
     std::string silent_;  // addresses of those that do not answer
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::control
