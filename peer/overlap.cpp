@@ -21,6 +21,15 @@ bool contains(const Path& outer, const Path& inner)
     return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
 
+// A work directory with a claim in it.
+bool is_claimed(const Path& work)
+{
+    std::error_code error;
+    for (fs::directory_iterator at{work, error}, end; !error && at != end; at.increment(error))
+        if (at->path().filename().string().starts_with("owner.")) return true;
+    return false;
+}
+
 // Adds what other fetches fill by way of `shoal` and the destination overlaps.
 void note_claims(const Path& shoal, const Site& site, std::vector<std::string>& others)
 {
@@ -34,14 +43,6 @@ void note_claims(const Path& shoal, const Site& site, std::vector<std::string>& 
 }
 
 }  // namespace
-
-bool is_claimed(const Path& work)
-{
-    std::error_code error;
-    for (fs::directory_iterator at{work, error}, end; !error && at != end; at.increment(error))
-        if (at->path().filename().string().starts_with("owner.")) return true;
-    return false;
-}
 
 std::vector<Path> claimed_by_way_of(const Path& shoal)
 {

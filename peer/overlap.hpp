@@ -8,10 +8,7 @@
 
 namespace shoal::peer {
 
-// A fetch's work directory with its claim in it, also one that was broken off.
-bool is_claimed(const Path& work);
-
-// Directories whose fetches' claims lie in `shoal`: the one that it lies in (--dest), and those of models below that (--root).
+// Directories whose fetches' claims, also broken-off ones, lie in `shoal`: the one that it lies in (--dest), and those of models below that (--root).
 std::vector<Path> claimed_by_way_of(const Path& shoal);
 
 // Directories above the destination that are marked, and directories above, below or the same that another fetch than the site's own fills.

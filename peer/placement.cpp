@@ -1,6 +1,7 @@
 #include "peer/placement.hpp"
 
 #include "common/files/file.hpp"
+#include "peer/staging.hpp"
 
 #include <cerrno>
 #include <filesystem>
@@ -8,8 +9,6 @@
 
 namespace shoal::peer {
 namespace {
-
-constexpr std::size_t sync_singly_up_to = 64;  // more files: one syncfs costs less than many fsyncs
 
 Result<void> begin(const Placement& placement, const char* step)
 {

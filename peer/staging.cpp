@@ -17,7 +17,6 @@ namespace shoal::peer {
 namespace {
 
 constexpr std::uint64_t block = 4096;
-constexpr std::size_t many = 64;  // files: one syncfs costs less than an fsync of each
 constexpr std::uint64_t few = 8;  // inodes of our own: the claim, the marker, the directories above them
 
 std::uint64_t whole_blocks(std::uint64_t size)
@@ -162,7 +161,7 @@ Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan
 void settle(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
     const std::vector<StagedFile> there = staged_before(site.data(data.revision), plan);
-    if (there.size() > many) (void)files::sync_filesystem(site.work());
+    if (there.size() > sync_singly_up_to) (void)files::sync_filesystem(site.work());
     for (const StagedFile& staged : there) {
         const auto file = files::open_read(staged.path);
         if (!file) continue;

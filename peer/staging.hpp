@@ -11,6 +11,8 @@
 
 namespace shoal::peer {
 
+inline constexpr std::size_t sync_singly_up_to = 64;  // files; for more one syncfs costs less than an fsync of each
+
 struct Space {
     std::uint64_t bytes = 0;
     std::uint64_t inodes = 0;

@@ -1,5 +1,7 @@
 #include "tracker/address.hpp"
 
+#include "common/net/address.hpp"
+
 #include <arpa/inet.h>
 
 #include <algorithm>
@@ -45,8 +47,7 @@ std::string to_string(const Address& address)
 
 std::string endpoint(const Address& address, std::uint16_t port)
 {
-    const std::string host = address.is_v4() ? to_string(address) : "[" + to_string(address) + "]";
-    return host + ":" + std::to_string(port);
+    return net::endpoint_text(to_string(address), port);
 }
 
 std::optional<Endpoint> parse_endpoint(std::string_view text)
