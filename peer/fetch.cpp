@@ -54,12 +54,13 @@ Fetch::~Fetch()
     disk_.reset();
     renewing_.reset();
     transfer_.drop();
-    workspace_ = {};
-    if (!claim_) return;
+    const std::shared_ptr<Claim> claim = std::move(attempt_.errand.claim);
+    attempt_ = {};
+    if (!claim) return;
     std::error_code ignored;
     const bool staged = data_ && std::filesystem::exists(request_.site.data(data_->revision), ignored);
     const bool recorded = std::filesystem::exists(request_.site.earlier(), ignored) || std::filesystem::exists(request_.site.intent(), ignored);
-    if (staged || recorded || !claim_->remove()) claim_->release();
+    if (staged || recorded || !claim->remove()) claim->release();
     remove_empty(request_.site);
 }
 
@@ -68,8 +69,8 @@ void Fetch::in_background(std::function<Result<T>()> job, void (Fetch::*next)(Re
 {
     auto slot = std::make_shared<std::optional<Result<T>>>();
     const bool taken = disk_->run([slot, job = std::move(job)] { slot->emplace(job()); },
-        [this, slot, next, attempt = attempt_] {
-            if (!ended_ && attempt == attempt_) (this->*next)(std::move(**slot));
+        [this, slot, next, attempt = attempts_] {
+            if (!ended_ && attempt == attempts_) (this->*next)(std::move(**slot));
         });
     if (!taken) fail({Errc::internal, "too much work waits for the disk: " + subject(), {}});
 }
@@ -160,23 +161,22 @@ void Fetch::claim_tried(Result<ClaimStep> step)
 
 void Fetch::claimed(std::unique_ptr<Claim> claim)
 {
-    claim_ = std::move(claim);
+    attempt_.errand = {request_.site, request_.ask, data_, std::move(claim), request_.max_bytes, request_.page_cache, cancelled_};
     renew_timer_ = loop_.every(claim_renewal, [this] {
-        renewing_->run([claim = claim_] { (void)claim->renew(); }, [] {});  // a loss shows at the next write, which asks again
+        renewing_->run([claim = attempt_.errand.claim] { (void)claim->renew(); }, [] {});  // a loss shows at the next write, which asks again
     });
-    errand_ = {request_.site, request_.ask, data_, claim_, request_.max_bytes, request_.page_cache, cancelled_};
-    in_background<Workspace>([errand = errand_] { return prepare_workspace(errand); }, &Fetch::prepared);
+    in_background<Workspace>([errand = attempt_.errand] { return prepare_workspace(errand); }, &Fetch::prepared);
 }
 
 void Fetch::prepared(Result<Workspace> workspace)
 {
     if (!workspace) return workspace.error().code == Errc::changed ? begin_again(workspace.error()) : fail(workspace.error());
-    workspace_ = std::move(workspace).value();
-    if (workspace_.done) return held_already(workspace_.facts.marker->marker.bytes);
-    verified_bytes_ = workspace_.reused_bytes;
-    const auto files = static_cast<std::uint64_t>(std::count(workspace_.plan.wanted.begin(), workspace_.plan.wanted.end(), true));
+    attempt_.workspace = std::move(workspace).value();
+    if (attempt_.workspace.done) return held_already(attempt_.workspace.facts.marker->marker.bytes);
+    attempt_.verified_bytes = attempt_.workspace.reused_bytes;
+    const auto files = static_cast<std::uint64_t>(std::count(attempt_.workspace.plan.wanted.begin(), attempt_.workspace.plan.wanted.end(), true));
     report_.started(request_.site.directory.string(), files, progress());
-    if (workspace_.complete()) return on_complete();
+    if (attempt_.workspace.complete()) return on_complete();
     join();
 }
 
@@ -186,34 +186,34 @@ void Fetch::join()
     torrent.revision = data_->revision;
     torrent.layout = data_->layout;
     torrent.layers = data_->layers;
-    torrent.storage = workspace_.storage;
-    torrent.have = workspace_.have;
-    torrent.want = workspace_.plan.needed;
+    torrent.storage = attempt_.workspace.storage;
+    torrent.have = attempt_.workspace.have;
+    torrent.want = attempt_.workspace.plan.needed;
     if (auto joined = transfer_.join(request_.ask.model, std::move(torrent)); !joined) return fail(joined.error());
-    stall_.emplace(Clock::now());
+    attempt_.stall.emplace(Clock::now());
     tick_timer_ = loop_.every(request_.tick, [this] { tick(); });
 }
 
 void Fetch::on_piece(PieceIndex piece)
 {
-    if (workspace_.have.size() <= piece.value || workspace_.have[piece.value]) return;
-    workspace_.have[piece.value] = true;
-    verified_bytes_ += wanted_bytes_of(workspace_.plan, *data_->layout, piece);
-    if (!trying_again_) return;  // it was under way when the disk was full
-    trying_again_ = false;
-    disk_full_.reset();
+    if (attempt_.workspace.have.size() <= piece.value || attempt_.workspace.have[piece.value]) return;
+    attempt_.workspace.have[piece.value] = true;
+    attempt_.verified_bytes += wanted_bytes_of(attempt_.workspace.plan, *data_->layout, piece);
+    if (!attempt_.trying_again) return;  // it was under way when the disk was full
+    attempt_.trying_again = false;
+    attempt_.disk_full.reset();
     transfer_.trouble({});
 }
 
 void Fetch::on_storage_failed(const Error& error)
 {
-    if (ended_ || placing_ || ready_) return;  // all pieces are here: what fails now is a read for a neighbour
+    if (ended_ || attempt_.placing || ready_) return;  // all pieces are here: what fails now is a read for a neighbour
     if (error.code == Errc::changed) return begin_again(error);
-    if (error.code != Errc::no_space || !workspace_.cache->written_out()) return fail(error);  // what was lost is found by the next run
-    if (!disk_full_) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});
-    disk_full_ = error;
-    retried_ = Clock::now();
-    trying_again_ = false;
+    if (error.code != Errc::no_space || !attempt_.workspace.cache->written_out()) return fail(error);  // what was lost is found by the next run
+    if (!attempt_.disk_full) obs::log(obs::Level::warning, "no space left; waiting for some", {{"cause", error.message}});
+    attempt_.disk_full = error;
+    attempt_.retried = Clock::now();
+    attempt_.trying_again = false;
     transfer_.trouble(error.message);
 }
 
@@ -221,12 +221,12 @@ void Fetch::tick()
 {
     const TimePoint now = Clock::now();
     transfer_.refresh();
-    if (placing_) return;
+    if (attempt_.placing) return;
     report_.progress(progress(), now);
-    stall_->saw(verified_bytes_, transfer_.stats().from_origin + transfer_.stats().from_peers, now);
-    if (disk_full_ && now - retried_ >= disk_retry) {
-        retried_ = now;
-        trying_again_ = true;
+    attempt_.stall->saw(attempt_.verified_bytes, transfer_.stats().from_origin + transfer_.stats().from_peers, now);
+    if (attempt_.disk_full && now - attempt_.retried >= disk_retry) {
+        attempt_.retried = now;
+        attempt_.trying_again = true;
         transfer_.resume();
     }
     look_for_withdrawal(now);
@@ -238,21 +238,22 @@ void Fetch::look_for_withdrawal(TimePoint now)
 {
     const std::string cause = transfer_.withdrawn();
     const bool hopeless = !cause.empty() && (transfer_.stats().connections == 0 || transfer_.stats().pieces_nobody_has > 0);
-    if (!hopeless) return withdrawn_since_.reset();
-    if (!withdrawn_since_) withdrawn_since_ = now;
-    if (now - *withdrawn_since_ < withdrawal_patience) return;
-    fail({Errc::integrity, "revision was withdrawn by its seeder: " + subject() + ": " + cause, "restore the store's object, or publish the model again"});
+    if (!hopeless) return attempt_.withdrawn_since.reset();
+    if (!attempt_.withdrawn_since) attempt_.withdrawn_since = now;
+    if (now - *attempt_.withdrawn_since < withdrawal_patience) return;
+    fail(
+        {Errc::integrity, "revision was withdrawn by its seeder: " + subject() + ": " + cause, "publish the model again, or restore the object that is named"});
 }
 
 void Fetch::look_for_stall(TimePoint now)
 {
-    if (stall_->idle(now) >= request_.stall_timeout) fail(stalled_error());
+    if (attempt_.stall->idle(now) >= request_.stall_timeout) fail(stalled_error());
 }
 
 Error Fetch::stalled_error() const
 {
-    if (disk_full_)
-        return {Errc::no_space, disk_full_->message + ", for " + duration_text(request_.stall_timeout),
+    if (attempt_.disk_full)
+        return {Errc::no_space, attempt_.disk_full->message + ", for " + duration_text(request_.stall_timeout),
             "free some space and run it again, it goes on from what is there"};
     return {Errc::timed_out, "no progress: " + subject() + ": for " + duration_text(request_.stall_timeout) + ", " + transfer_.why_nothing_comes(),
         "check that a seeder serves it; what is there is kept"};
@@ -260,12 +261,12 @@ Error Fetch::stalled_error() const
 
 void Fetch::on_complete()
 {
-    if (ended_ || placing_) return;
-    placing_ = true;
-    verified_bytes_ = workspace_.plan.wanted_bytes;
-    if (!claim_->unsure()) return start_placing();
+    if (ended_ || attempt_.placing) return;
+    attempt_.placing = true;
+    attempt_.verified_bytes = attempt_.workspace.plan.wanted_bytes;
+    if (!attempt_.errand.claim->unsure()) return start_placing();
     in_background<bool>(
-        [errand = errand_, workspace = workspace_]() -> Result<bool> {
+        [errand = attempt_.errand, workspace = attempt_.workspace]() -> Result<bool> {
             BOOST_OUTCOME_TRY(check_again(errand, workspace));
             return true;
         },
@@ -293,7 +294,7 @@ void Fetch::start_placing()
     marker.manifest = data_->manifest_bytes;
     marker.layers = data_->layer_bytes;
     in_background<Marker>(
-        [errand = errand_, workspace = workspace_, marker = std::move(marker)] {
+        [errand = attempt_.errand, workspace = attempt_.workspace, marker = std::move(marker)] {
             const bool replace = workspace.decision.verdict == Verdict::replace;
             Placement placement{
                 errand.site, marker, errand.data->manifest, workspace.plan, recorded_paths(workspace.facts), replace, *errand.claim, *workspace.cache, {}};
@@ -306,16 +307,15 @@ void Fetch::placed(Result<Marker> marker)
 {
     if (!marker) return marker.error().code == Errc::changed ? begin_again(marker.error()) : fail(marker.error());
     renew_timer_.reset();
-    claim_.reset();
-    errand_.claim.reset();
+    attempt_.errand.claim.reset();
     tell_ready();
 }
 
 void Fetch::held_already(std::uint64_t bytes)
 {
-    verified_bytes_ = bytes;
-    workspace_.plan.wanted_bytes = bytes;
-    workspace_.reused_bytes = bytes;
+    attempt_.verified_bytes = bytes;
+    attempt_.workspace.plan.wanted_bytes = bytes;
+    attempt_.workspace.reused_bytes = bytes;
     tell_ready();
 }
 
@@ -342,16 +342,11 @@ void Fetch::linger()
 void Fetch::begin_again(const Error& cause)
 {
     obs::log(obs::Level::warning, "beginning again", {{"cause", cause.message}});
-    ++attempt_;
+    ++attempts_;
     tick_timer_.reset();
     renew_timer_.reset();
     transfer_.drop();
-    workspace_ = {};
-    errand_ = {};
-    claim_.reset();
-    disk_full_.reset();
-    trying_again_ = false;
-    placing_ = false;
+    attempt_ = {};
     claimer_ = std::make_unique<Claimer>(request_.site, boot_time, own_identity());
     claim();
 }
@@ -384,7 +379,8 @@ Duration Fetch::patience() const
 FetchProgress Fetch::progress() const
 {
     const swarm::TorrentStats& stats = transfer_.stats();
-    return {verified_bytes_, workspace_.plan.wanted_bytes, stats.download_rate, stats.from_peers, stats.from_origin, workspace_.reused_bytes};
+    return {attempt_.verified_bytes, attempt_.workspace.plan.wanted_bytes, stats.download_rate, stats.from_peers, stats.from_origin,
+        attempt_.workspace.reused_bytes};
 }
 
 std::string Fetch::subject() const

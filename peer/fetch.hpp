@@ -50,6 +50,19 @@ public:
     void on_storage_failed(const Error& error) override;
 
 private:
+    // From a claim to the marker, or until another process takes the claim over: then all of it goes, and the next one begins.
+    struct Attempt {
+        Errand errand;
+        Workspace workspace;
+        std::uint64_t verified_bytes = 0;
+        bool placing = false;
+        std::optional<StallWatch> stall;
+        std::optional<Error> disk_full;
+        bool trying_again = false;  // resumed since, and not failed
+        TimePoint retried{};
+        std::optional<TimePoint> withdrawn_since;
+    };
+
     template <typename T>
     void in_background(std::function<Result<T>()> job, void (Fetch::*next)(Result<T>));
 
@@ -87,20 +100,13 @@ private:
     std::function<void(Result<void>)> done_;
     std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
     TimePoint started_;
-    unsigned attempt_ = 0;  // what a job of an earlier one brings is not heard
-    bool ended_ = false, ready_ = false, placing_ = false, waited_ = false;
+    unsigned attempts_ = 0;  // what a job of an earlier one brings is not heard
+    bool ended_ = false, ready_ = false, waited_ = false;
     std::optional<Marker> held_;  // whose tag may stand in for trackers that do not answer
     std::shared_ptr<const RevisionData> data_;
     std::unique_ptr<Claimer> claimer_;
-    std::shared_ptr<Claim> claim_;
-    Errand errand_;
-    Workspace workspace_;
-    std::uint64_t verified_bytes_ = 0;
-    std::optional<StallWatch> stall_;
-    std::optional<Error> disk_full_;
-    bool trying_again_ = false;  // resumed since, and not failed
-    std::optional<TimePoint> withdrawn_since_, ready_at_;
-    TimePoint retried_{};
+    Attempt attempt_;
+    std::optional<TimePoint> ready_at_;
     Transfer transfer_;
     net::Handle timeout_timer_, tick_timer_, renew_timer_, wait_timer_;
     std::unique_ptr<net::Workers> disk_, renewing_;  // last: their jobs end before anything above goes

@@ -38,7 +38,8 @@ std::string host_name()
 {
     std::string name(256, '\0');
     if (::gethostname(name.data(), name.size() - 1) != 0) return "unknown";
-    return name.c_str();
+    name.resize(name.find('\0'));
+    return name;
 }
 
 void add_network(CLI::App& app, Flags& flags)
@@ -198,7 +199,7 @@ Path clean(const std::string& text)
     std::error_code ignored;
     const Path absolute = std::filesystem::absolute(text, ignored);
     const bool climbs = std::find(absolute.begin(), absolute.end(), "..") != absolute.end();
-    Path path = climbs ? std::filesystem::weakly_canonical(absolute, ignored) : absolute.lexically_normal();
+    const Path path = climbs ? std::filesystem::weakly_canonical(absolute, ignored) : absolute.lexically_normal();
     return path.has_filename() || path == path.root_path() ? path : path.parent_path();
 }
 

@@ -31,7 +31,7 @@ void lower(std::optional<std::uint64_t>& limit, std::optional<std::uint64_t> oth
 void lower_by_group(std::optional<std::uint64_t>& limit, const std::string& mount, std::string group, const std::string& name)
 {
     for (;;) {
-        lower(limit, read_number(mount + group + "/" + name));
+        lower(limit, read_number(std::string{mount}.append(group).append("/").append(name)));
         if (group.empty() || group == "/") return;
         group.erase(group.rfind('/'));
     }

@@ -36,7 +36,7 @@ void StatusServer::update(const std::string& model, const swarm::TorrentStats& s
     count("shoal_received_bytes_total", "Payload received", {{"source", "origin"}}, stats.from_origin, origin_);
     count("shoal_received_bytes_total", "Payload received", {{"source", "remote"}}, stats.from_peers, peers_);
     count("shoal_sent_bytes_total", "Payload sent", {}, stats.sent, sent_);
-    metrics_.set("shoal_revision_bytes", "Verified bytes of the revision", {{"model", model}}, static_cast<double>(stats.bytes_have));
+    metrics_.set("shoal_verified_bytes", "Verified bytes of the revision that is fetched", {{"model", model}}, static_cast<double>(stats.bytes_have));
 }
 
 void StatusServer::next()

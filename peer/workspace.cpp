@@ -75,6 +75,7 @@ Result<void> reuse_pieces(const Errand& errand, Workspace& workspace)
     if (workspace.facts.present.empty()) return success();
     const auto& files = errand.data->manifest.files;
     std::vector<bool> source;
+    source.reserve(files.size());
     for (const model::File& file : files) source.push_back(workspace.facts.present.contains(file.path));
     std::vector<bool> which(layout.pieces());
     for (std::uint32_t piece = 0; piece < layout.pieces(); ++piece) {

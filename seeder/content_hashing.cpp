@@ -9,7 +9,6 @@ namespace shoal::seeder {
 namespace {
 
 using crypto::ContentDigest;
-using crypto::run_size;
 
 constexpr std::uint64_t read_ahead = 8U << 20U;
 

@@ -13,12 +13,52 @@ namespace {
 constexpr std::chrono::milliseconds tick_period{100};
 
 // What the threads of one run share.
-struct Shift {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::size_t next = 0;
-    std::size_t working = 0;
-    std::optional<Error> failure;
+class Shift {
+public:
+    Shift(std::size_t count, std::size_t threads, std::atomic<bool>& ending, const std::function<void()>& ended)
+        : count_{count}, working_{threads}, ending_{ending}, ended_{ended}
+    {}
+
+    // A thread's part: one index after the other, until none is left or the run is ending.
+    void work_through(const Crew::Work& work)
+    {
+        std::unique_lock lock{mutex_};
+        while (!ending_ && next_ < count_) {
+            const std::size_t index = next_++;
+            lock.unlock();
+            const auto done = work(index);
+            lock.lock();
+            if (!done) fail(done.error());
+        }
+        --working_;
+        changed_.notify_all();
+    }
+
+    // Until all threads have ended; without `tick`'s consent they do so soon. The first failure, if there was any.
+    std::optional<Error> oversee(const std::function<bool()>& tick)
+    {
+        std::unique_lock lock{mutex_};
+        while (!changed_.wait_for(lock, tick_period, [this] { return working_ == 0; })) {
+            if (!tick()) fail(Crew::given_up());
+        }
+        return failure_;
+    }
+
+private:
+    void fail(const Error& error)  // with the mutex
+    {
+        if (!failure_) failure_ = error;
+        if (!ending_.exchange(true) && ended_) ended_();
+    }
+
+    std::size_t count_;
+    std::size_t working_;
+    std::atomic<bool>& ending_;
+    const std::function<void()>& ended_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::size_t next_ = 0;
+    std::optional<Error> failure_;
 };
 
 }  // namespace
@@ -34,33 +74,14 @@ Error Crew::given_up()
 
 Result<void> Crew::run(std::size_t count, const Work& work)
 {
-    Shift shift;
-    const auto fail = [&](const Error& error) {  // with the mutex
-        if (!shift.failure) shift.failure = error;
-        if (!ending_.exchange(true) && ended_) ended_();
-    };
-    const auto labour = [&] {
-        std::unique_lock lock{shift.mutex};
-        while (!ending_ && shift.next < count) {
-            const std::size_t index = shift.next++;
-            lock.unlock();
-            const auto done = work(index);
-            lock.lock();
-            if (!done) fail(done.error());
-        }
-        --shift.working;
-        shift.changed.notify_all();
-    };
+    const std::size_t hands = std::min<std::size_t>(threads_, count);
+    Shift shift{count, hands, ending_, ended_};
     std::vector<std::jthread> threads;
-    shift.working = std::min<std::size_t>(threads_, count);
-    for (std::size_t i = shift.working; i > 0; --i) threads.emplace_back(labour);
-    std::unique_lock lock{shift.mutex};
-    while (!shift.changed.wait_for(lock, tick_period, [&] { return shift.working == 0; })) {
-        if (!tick_()) fail(given_up());
-    }
-    lock.unlock();
+    threads.reserve(hands);
+    for (std::size_t i = 0; i < hands; ++i) threads.emplace_back([&] { shift.work_through(work); });
+    const std::optional<Error> failed = shift.oversee(tick_);
     threads.clear();
-    if (ending_) return failure(shift.failure ? *shift.failure : given_up());
+    if (ending_) return failure(failed ? *failed : given_up());
     return success();
 }
 

@@ -17,9 +17,23 @@ namespace {
 constexpr const char* program = "shoal-seeder";
 constexpr const char* examples = R"(Examples:
   shoal-seeder publish ./llama --model meta-llama/Llama-3.1-8B --tag prod --store file:///srv/models
-  shoal-seeder publish ~/.cache/huggingface/hub/models--x/snapshots/abc --model x --follow-links --store file:///srv/models
   shoal-seeder serve --store file:///srv/models --tracker http://tracker:8080
   shoal-seeder ls --store file:///srv/models)";
+constexpr const char* publish_examples = R"(Examples:
+  shoal-seeder publish ./llama --model meta-llama/Llama-3.1-8B --tag prod --store file:///srv/models
+  shoal-seeder publish ~/.cache/huggingface/hub/models--x/snapshots/abc --model x --follow-links --store file:///srv/models)";
+constexpr const char* serve_example = R"(Example:
+  shoal-seeder serve --store file:///srv/models --tracker http://tracker:8080 --zone eu-1a --upload-limit 400MB/s)";
+constexpr const char* tag_example = R"(Example:
+  shoal-seeder tag llama prod sha256:... --store file:///srv/models)";
+constexpr const char* untag_example = R"(Example:
+  shoal-seeder untag llama prod --store file:///srv/models)";
+constexpr const char* list_example = R"(Example:
+  shoal-seeder ls llama --store file:///srv/models --json)";
+constexpr const char* verify_example = R"(Example:
+  shoal-seeder verify llama sha256:... --store file:///srv/models --origin-limit 200MB/s)";
+constexpr const char* remove_example = R"(Example:
+  shoal-seeder remove llama sha256:... --store file:///srv/models --tracker http://tracker:8080 --dry-run)";
 
 // All that the flags write into; CLI11 keeps pointers to it.
 struct Flags {
@@ -44,7 +58,7 @@ struct Flags {
 
 void add_store(CLI::App& app, std::string& store)
 {
-    cli::add_check(app.add_option("--store", store, "Object store, file:///directory")->option_text("URL")->required(), objectstore::check_url);
+    cli::add_check(app.add_option("--store", store, "Object store, file:///directory")->option_text("URL REQUIRED")->required(), objectstore::check_url);
 }
 
 void add_json(CLI::App& app, Flags& flags)
@@ -86,8 +100,9 @@ void add_publish(CLI::App& app, Flags& flags)
 {
     PublishOptions& options = flags.publish;
     CLI::App& command = *app.add_subcommand("publish", "Make an immutable revision of a directory or a file; prints it");
+    command.footer(publish_examples);
     command.add_option("SRC", options.source, "Directory, or one file")->required();
-    command.add_option("--model", options.model, "Name of the model")->option_text("NAME")->required();
+    command.add_option("--model", options.model, "Name of the model")->option_text("NAME REQUIRED")->required();
     add_store(command, options.store);
     cli::add_list(command, "--tag", options.tags, "Mutable name for the revision, may be repeated")->option_text("TAG");
     command.add_option("--data-version", options.data_version, "Part of the revision")->option_text("V");
@@ -111,6 +126,7 @@ void add_serve(CLI::App& app, Flags& flags)
 {
     ServeOptions& options = flags.serve;
     CLI::App& command = *app.add_subcommand("serve", "Give pieces to the swarms of all revisions that trackers ask for");
+    command.footer(serve_example);
     add_store(command, options.store);
     add_trackers(command, options.trackers);
     CLI::Option* listen = cli::add_list(command, "--listen", options.listen, "BitTorrent address, may be repeated");
@@ -131,12 +147,14 @@ void add_serve(CLI::App& app, Flags& flags)
 void add_tag_commands(CLI::App& app, Flags& flags)
 {
     CLI::App& tag = *app.add_subcommand("tag", "Let a tag name a revision");
+    tag.footer(tag_example);
     tag.add_option("MODEL", flags.tag.model, "Name of the model")->required();
     tag.add_option("TAG", flags.tag.tag, "Mutable name")->required();
     tag.add_option("REVISION", flags.tag.revision, "sha256:<64 hex>")->required();
     add_store(tag, flags.tag.store);
     add_dry_run(tag, flags);
     CLI::App& untag = *app.add_subcommand("untag", "Take a tag away; the revision stays");
+    untag.footer(untag_example);
     untag.add_option("MODEL", flags.untag.model, "Name of the model")->required();
     untag.add_option("TAG", flags.untag.tag, "Mutable name")->required();
     add_store(untag, flags.untag.store);
@@ -146,10 +164,12 @@ void add_tag_commands(CLI::App& app, Flags& flags)
 void add_catalog_commands(CLI::App& app, Flags& flags)
 {
     CLI::App& list = *app.add_subcommand("ls", "List models, revisions and tags");
+    list.footer(list_example);
     list.add_option("MODEL", flags.list.model, "Only this model, with files and bytes");
     add_store(list, flags.list.store);
     add_json(list, flags);
     CLI::App& verify = *app.add_subcommand("verify", "Read all of a revision and compare every digest");
+    verify.footer(verify_example);
     add_model_and_revision(verify, flags.verify.model, flags.verify.revision);
     add_store(verify, flags.verify.store);
     cli::add_rate(verify, "--origin-limit", flags.verify.origin_limit, "Ceiling on reads of the store");
@@ -160,6 +180,7 @@ void add_catalog_commands(CLI::App& app, Flags& flags)
 void add_remove(CLI::App& app, Flags& flags)
 {
     CLI::App& command = *app.add_subcommand("remove", "Delete a revision that nobody uses, and the blobs that no other shares");
+    command.footer(remove_example);
     add_model_and_revision(command, flags.remove.model, flags.remove.revision);
     add_store(command, flags.remove.store);
     add_trackers(command, flags.remove.trackers);

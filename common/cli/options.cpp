@@ -111,7 +111,7 @@ CLI::Option* add_size(CLI::App& app, const std::string& flag, std::uint64_t& val
 
 CLI::Option* add_rate(CLI::App& app, const std::string& flag, std::uint64_t& value, const std::string& help)
 {
-    return add_quantity(app, flag, value, help, parse_rate)->option_text("RATE");
+    return add_quantity(app, flag, value, help, parse_rate)->option_text("RATE (default no limit)");
 }
 
 CLI::Option* add_duration(CLI::App& app, const std::string& flag, std::chrono::milliseconds& value, const std::string& help)

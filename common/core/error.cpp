@@ -13,7 +13,9 @@ Errc kind_of(int errno_value)
     case EACCES:
     case EPERM:
     case EROFS:
-    case ELOOP: return Errc::not_allowed;
+    case ELOOP:
+    case EADDRINUSE:
+    case EADDRNOTAVAIL: return Errc::not_allowed;
     case ENOSPC:
     case EDQUOT:
     case EFBIG: return Errc::no_space;

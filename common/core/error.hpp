@@ -11,7 +11,7 @@ enum class Errc {
     internal = 1,
     invalid = 2,      // usage: a flag, a name, a digest that cannot be
     not_found = 3,    // model, revision, tag or object is not there
-    not_allowed = 4,  // permissions, read-only, or a destination that is not ours
+    not_allowed = 4,  // permissions, read-only, a destination that is not ours, an address that another process has
     no_space = 5,
     integrity = 6,  // bytes that are not what their digest says
     timed_out = 7,  // a deadline passed, or no source is left
@@ -33,7 +33,7 @@ struct Error {
     bool operator==(const Error&) const = default;
 };
 
-// From errno: ENOENT not_found; EACCES, EPERM, EROFS, ELOOP not_allowed; ENOSPC, EDQUOT, EFBIG no_space; else io. Message: "<what>: <on>: <strerror>".
+// From errno: ENOENT not_found; EACCES, EPERM, EROFS, ELOOP, EADDRINUSE, EADDRNOTAVAIL not_allowed; ENOSPC, EDQUOT, EFBIG no_space; else io. Message: "<what>: <on>: <strerror>".
 Error system_error(int errno_value, std::string_view what, std::string_view on);
 
 // Process exit code of an error: 1 to 7; interrupted is the caller's, who knows the signal.

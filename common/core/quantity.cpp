@@ -51,6 +51,14 @@ std::string decimal(double value, const char* unit)
     return {text.data(), static_cast<std::size_t>(length)};
 }
 
+std::string two_units(std::int64_t large, const char* large_unit, std::int64_t small, const char* small_unit)
+{
+    std::string text;
+    if (large != 0) text += std::to_string(large) + large_unit;
+    if (small != 0 || large == 0) text += std::to_string(small) + small_unit;
+    return text;
+}
+
 }  // namespace
 
 Result<std::uint64_t> parse_size(std::string_view text)
@@ -98,9 +106,9 @@ std::string format_duration(std::chrono::milliseconds duration)
     const auto total = duration.count();
     if (total < 1000) return std::to_string(total) + "ms";
     const auto seconds = total / 1000;
-    if (seconds < 60) return std::to_string(seconds) + "s";
-    if (seconds < 3600) return std::to_string(seconds / 60) + "m" + std::to_string(seconds % 60) + "s";
-    return std::to_string(seconds / 3600) + "h" + std::to_string(seconds / 60 % 60) + "m";
+    if (seconds < 60) return two_units(0, "", seconds, "s");
+    if (seconds < 3600) return two_units(seconds / 60, "m", seconds % 60, "s");
+    return two_units(seconds / 3600, "h", seconds / 60 % 60, "m");
 }
 
 }  // namespace shoal

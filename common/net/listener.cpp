@@ -36,8 +36,8 @@ Result<tcp::acceptor> opened(asio::io_context& io, const tcp::endpoint& at, Stac
     tcp::acceptor acceptor{io};
     const error_code ec = open(acceptor, at, stack);
     if (!ec) return acceptor;
-    Error error = system_error(ec.value(), "listen", text_of(at));
-    if (ec == asio::error::address_in_use) error.hint = "choose another address or port";
+    Error error = system_error(ec.value(), "cannot listen", text_of(at));
+    error.hint = "choose another address or port";
     return failure(std::move(error));
 }
 
@@ -55,12 +55,12 @@ Result<tcp::acceptor> opened_on_all(asio::io_context& io, std::uint16_t port)
 Result<tcp::acceptor> open_listener(asio::io_context& io, const std::string& endpoint)
 {
     const auto wanted = parse_listen(endpoint);
-    if (!wanted) return failure(Errc::invalid, "listen: " + wanted.error().message);
+    if (!wanted) return failure(Errc::invalid, "cannot listen: " + wanted.error().message);
     const std::uint16_t port = wanted.value().port;
     if (wanted.value().address.empty()) return opened_on_all(io, port);
     error_code ec;
     const auto address = asio::ip::make_address(wanted.value().address, ec);
-    if (ec) return failure(Errc::invalid, "listen: '" + endpoint + "': '" + wanted.value().address + "' is not an address");
+    if (ec) return failure(Errc::invalid, "cannot listen: '" + endpoint + "': '" + wanted.value().address + "' is not an address");
     return opened(io, {address, port}, Stack::single);
 }
 

@@ -47,8 +47,9 @@ void limit_every_address(lt::session& session)
 
 Error listen_error(const std::string& endpoint, const lt::error_code& cause)
 {
-    const bool denied = cause == boost::system::errc::permission_denied;
-    return {denied ? Errc::not_allowed : Errc::io, "listening: " + endpoint + ": " + cause.message(), "choose another address or port with --listen"};
+    Error error = system_error(cause.value(), "cannot listen", endpoint);
+    error.hint = "choose another address or port with --listen";
+    return error;
 }
 
 std::string endpoint_of(const lt::listen_failed_alert& failed)
@@ -162,7 +163,7 @@ Result<void> Session::Impl::open()
 {
     for (const std::string& endpoint : options.listen)
         if (!parse_endpoint(endpoint))
-            return failure(Errc::invalid, "listening: '" + endpoint + "': expected an address and a port, as in 0.0.0.0:6881 or [::]:6881");
+            return failure(Errc::invalid, "cannot listen: '" + endpoint + "': expected an address and a port, as in 0.0.0.0:6881 or [::]:6881");
     try {
         lt::session_params with{cluster_settings(options), std::vector<std::shared_ptr<lt::plugin>>{}};
         with.disk_io_constructor = [this](lt::io_context& context, const lt::settings_interface&, lt::counters&) { return make_disk(context); };
@@ -193,7 +194,7 @@ std::unique_ptr<lt::disk_interface> Session::Impl::make_disk(lt::io_context& con
 Result<void> Session::Impl::heard_of_listening()
 {
     port = session->listen_port();  // answers when all listen sockets have been tried
-    if (port == 0) return failure(why_deaf(*session).value_or(Error{Errc::io, "listening: " + options.listen.front() + ": no socket could be bound", {}}));
+    if (port == 0) return failure(why_deaf(*session).value_or(Error{Errc::io, "cannot listen: " + options.listen.front() + ": no socket could be bound", {}}));
     session->set_alert_notify([this] { network->post([this] { hear(); }); });  // what there is already is told at once
     return success();
 }

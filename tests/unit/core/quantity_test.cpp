@@ -47,6 +47,10 @@ TEST(Quantity, PrintsWhatPeopleRead)
     EXPECT_EQ(format_size(64U << 20U), "64 MiB");
     EXPECT_EQ(format_rate(12'300'000), "12 MB/s");
     EXPECT_EQ(format_duration(90s), "1m30s");
+    EXPECT_EQ(format_duration(60s), "1m");
+    EXPECT_EQ(format_duration(0s), "0ms");
+    EXPECT_EQ(format_duration(90min), "1h30m");
+    EXPECT_EQ(format_duration(3600s), "1h");
 }
 
 }  // namespace
