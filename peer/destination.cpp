@@ -120,7 +120,7 @@ Result<Decision> decide(const Ask& ask, const DestinationFacts& facts, const mod
     if (const auto paths = foreign(facts, manifest); !paths.empty()) return failure(refuse_foreign(paths));
     if (other_revision(ask, facts) != nullptr) return Decision{Verdict::replace, true};
     const bool broken = facts.marker && !facts.marker->all_intact();
-    return Decision{Verdict::fetch, broken || ask.check_content || !facts.damage.empty()};
+    return Decision{Verdict::fetch, broken || ask.check_content};
 }
 
 }  // namespace shoal::peer

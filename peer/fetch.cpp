@@ -69,8 +69,8 @@ void Fetch::in_background(std::function<Result<T>()> job, void (Fetch::*next)(Re
 {
     auto slot = std::make_shared<std::optional<Result<T>>>();
     const bool taken = disk_->run([slot, job = std::move(job)] { slot->emplace(job()); },
-        [this, slot, next, attempt = attempts_] {
-            if (!ended_ && attempt == attempts_) (this->*next)(std::move(**slot));
+        [this, slot, next] {
+            if (!ended_) (this->*next)(std::move(**slot));
         });
     if (!taken) fail({Errc::internal, "too much work waits for the disk: " + subject(), {}});
 }
@@ -342,7 +342,6 @@ void Fetch::linger()
 void Fetch::begin_again(const Error& cause)
 {
     obs::log(obs::Level::warning, "beginning again", {{"cause", cause.message}});
-    ++attempts_;
     tick_timer_.reset();
     renew_timer_.reset();
     transfer_.drop();

@@ -100,7 +100,6 @@ private:
     std::function<void(Result<void>)> done_;
     std::shared_ptr<std::atomic<bool>> cancelled_ = std::make_shared<std::atomic<bool>>(false);
     TimePoint started_;
-    unsigned attempts_ = 0;  // what a job of an earlier one brings is not heard
     bool ended_ = false, ready_ = false, waited_ = false;
     std::optional<Marker> held_;  // whose tag may stand in for trackers that do not answer
     std::shared_ptr<const RevisionData> data_;

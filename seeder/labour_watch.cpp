@@ -18,7 +18,7 @@ public:
         if (!gate_.admit(out.size())) return failure(Crew::given_up());
         return inner_->read(offset, out);
     }
-    void expect(std::uint64_t, std::uint64_t) override {}  // would read ahead of the ceiling
+    void expect(std::uint64_t /*offset*/, std::uint64_t /*length*/) override {}  // would read ahead of the ceiling
     Result<void> check() override { return inner_->check(); }
 
 private:

@@ -22,7 +22,7 @@ struct Run {
     Result<void> operator()(const Untag& options) const { return untag(options.tag); }
     Result<void> operator()(const VerifyOptions& options) const { return verify(options, stop); }
     Result<void> operator()(const RemoveOptions& options) const { return remove(options, stop); }
-    Result<void> operator()(const ServeOptions&) const { return success(); }
+    Result<void> operator()(const ServeOptions& /*served*/) const { return success(); }
 };
 
 bool wants_json(const Command& command)

@@ -198,9 +198,11 @@ Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>&
     std::map<std::string, std::string> map;
     for (const std::string& text : texts) {
         const std::size_t equals = text.find('=');
-        if (equals == std::string::npos || equals == 0) return failure(Errc::invalid, "command line: " + flag + ": '" + text + "': expected KEY=VALUE");
-        if (!map.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
-            return failure(Errc::invalid, "command line: " + flag + ": '" + text.substr(0, equals) + "' is given twice");
+        const auto refused = [&flag](std::string_view what, const char* why) {
+            return failure(Errc::invalid, std::string{"command line: "}.append(flag).append(": '").append(what).append("'").append(why));
+        };
+        if (equals == std::string::npos || equals == 0) return refused(text, ": expected KEY=VALUE");
+        if (!map.emplace(text.substr(0, equals), text.substr(equals + 1)).second) return refused(text.substr(0, equals), " is given twice");
     }
     return map;
 }

@@ -115,7 +115,7 @@ Result<void> OriginStorage::read_parts(const std::vector<Part>& parts)
 
 Result<void> OriginStorage::read_part(const Part& part)
 {
-    const std::optional<objectstore::Version> expected = part.source ? std::optional{part.source->version} : std::nullopt;
+    const std::optional<objectstore::Version> expected = part.source != nullptr ? std::optional{part.source->version} : std::nullopt;
     const Result<void> read = origin_.store->get_range(part.key, part.offset, part.out, expected);
     if (read) return success();
     return failure(read.error().code, range_text(part.offset, part.out.size()) + ": " + read.error().message, read.error().hint);
@@ -131,12 +131,12 @@ bool OriginStorage::is_piece(PieceIndex piece, ConstBytes bytes) const
 // Which file of a pack is wrong is told where the piece holds all of it: its own root tells.
 Error OriginStorage::mismatch(PieceIndex piece, MutableBytes bytes) const
 {
-    std::vector<Part> parts = parts_of(piece, bytes);
+    const std::vector<Part> parts = parts_of(piece, bytes);
     const model::SwarmFile& swarm_file = origin_.layout->files()[origin_.layout->place(piece).file.value];
     const std::uint32_t piece_size = origin_.layout->piece_size();
     for (const Part& part : parts) {
         const model::File& file = origin_.manifest->files[part.file.value];
-        if (!part.source || parts.size() == 1 || file.size != part.out.size()) continue;
+        if (part.source == nullptr || parts.size() == 1 || file.size != part.out.size()) continue;
         const Digest found = crypto::piece_digest(part.out, crypto::tree_width(file.size, piece_size));
         if (found == file.pieces_root) continue;
         return {Errc::integrity, name_of(piece) + ": " + place_of({part}) + ": expected digest " + to_hex(file.pieces_root) + ", found " + to_hex(found),

@@ -116,6 +116,7 @@ private:
         manifest_.piece_size = options_.piece_size != 0 ? static_cast<std::uint32_t>(options_.piece_size) : model::default_piece_size(tree_.bytes());
         BOOST_OUTCOME_TRY(refuse_too_many_pieces());
         std::vector<std::uint64_t> sizes;
+        sizes.reserve(tree_.files.size());
         for (const SourceFile& file : tree_.files) sizes.push_back(file.state.size);
         packs_ = model::pack_files(sizes, manifest_.piece_size);
         return success();
@@ -251,6 +252,7 @@ private:
     Result<void> upload_pack(const model::SwarmFile& pack)
     {
         std::vector<Digest> sha256;
+        sha256.reserve(pack.files.size());
         for (const FileIndex file : pack.files) sha256.push_back(manifest_.files[file.value].sha256);
         return copy_pack(watch_.crew(), *store_, pack_parts(tree_, pack.files, content()), sha256, pack.pieces_root);
     }

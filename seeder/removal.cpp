@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace shoal::seeder {
 namespace {
@@ -32,6 +33,14 @@ std::string who(const Json& node)
     std::string name = text_at(node, "node");
     if (name.empty()) name = text_at(node, "peer");
     return model::printable(name) + " (" + model::printable(text_at(node, "state")) + ")";
+}
+
+std::string list_of(const std::vector<std::string>& users)
+{
+    std::string text;
+    for (std::size_t i = 0; i < std::min(users.size(), max_named); ++i) text += (i == 0 ? "" : ", ") + users[i];
+    if (users.size() > max_named) text += " and " + std::to_string(users.size() - max_named) + " more";
+    return text;
 }
 
 bool needs_it(const Json& node)
@@ -67,20 +76,16 @@ Result<void> judge_answer(std::string_view body, const std::string& tracker, con
     const auto complete = answer.find("complete_picture");
     if (complete == answer.end() || !complete->is_boolean()) return failure(incomplete(tracker, "its answer is not understood"));
     if (*complete != true) return failure(incomplete(tracker, "it has just started"));
-    std::string users;
-    std::size_t count = 0;
-    const auto add = [&](const std::string& user) {
-        if (++count <= max_named) users += (users.empty() ? "" : ", ") + user;
-    };
+    std::vector<std::string> users;
     for (const Json& node : answer["nodes"]) {
         if (!node.is_object()) return failure(incomplete(tracker, "its answer is not understood"));
-        if (needs_it(node)) add(who(node));
+        if (needs_it(node)) users.push_back(who(node));
     }
     const auto leases = answer.find("leases");
-    if (leases != answer.end() && !leases->empty()) add("a lease");
-    if (count == 0) return success();
-    if (count > max_named) users += " and " + std::to_string(count - max_named) + " more";
-    return failure(Errc::not_allowed, "revision is in use: " + revision + ": tracker " + tracker + " knows of " + users, "remove it when they are done");
+    if (leases != answer.end() && !leases->empty()) users.emplace_back("a lease");
+    if (users.empty()) return success();
+    return failure(
+        Errc::not_allowed, "revision is in use: " + revision + ": tracker " + tracker + " knows of " + list_of(users), "remove it when they are done");
 }
 
 }  // namespace shoal::seeder

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <optional>
 
 namespace shoal::seeder {
@@ -76,7 +77,7 @@ private:
         return success();
     }
 
-    Result<void> refuse_tagged() const
+    [[nodiscard]] Result<void> refuse_tagged() const
     {
         BOOST_OUTCOME_TRY(tags, objectstore::list_tags(store_, options_.model));
         if (!tags.troubles.empty())  // it may be the one that names this revision
@@ -118,7 +119,7 @@ private:
             "nothing was removed; publish that revision again, or remove it first"});
     }
 
-    Result<std::set<Digest>> blobs_to_remove() const
+    [[nodiscard]] Result<std::set<Digest>> blobs_to_remove() const
     {
         if (!manifest_) return std::set<Digest>{};
         UnsharedBlobs unshared{manifest_->manifest};
@@ -127,7 +128,7 @@ private:
     }
 
     // Before the other manifests are looked at: a publish that writes its manifest after that look finds this, and waits for what we take.
-    Result<void> announce() const
+    [[nodiscard]] Result<void> announce() const
     {
         if (manifest_) {
             BOOST_OUTCOME_TRY(store_.put(objectstore::removal_key(revision_), manifest_->manifest_bytes, objectstore::Condition::always()));
@@ -135,7 +136,7 @@ private:
         return success();
     }
 
-    Result<void> remove_names() const
+    [[nodiscard]] Result<void> remove_names() const
     {
         BOOST_OUTCOME_TRY(store_.remove(objectstore::revision_key(options_.model, revision_)));
         BOOST_OUTCOME_TRY(store_.remove(objectstore::manifest_key(revision_)));
@@ -143,7 +144,7 @@ private:
         return store_.remove(objectstore::layers_key(revision_));
     }
 
-    Result<void> remove_blobs(const std::set<Digest>& blobs) const
+    [[nodiscard]] Result<void> remove_blobs(const std::set<Digest>& blobs) const
     {
         for (const Digest& blob : blobs) {
             if (stop_.requested()) return failure(Crew::given_up());
@@ -154,7 +155,7 @@ private:
     }
 
     // A publish that began before and relied on one of these blobs: it looks again when its names are written, unless it had done so before we deleted.
-    Result<void> tell_what_was_hurt() const
+    [[nodiscard]] Result<void> tell_what_was_hurt() const
     {
         if (!manifest_) return success();
         const UnsharedBlobs removed{manifest_->manifest};
@@ -166,16 +167,15 @@ private:
         return failure(Errc::integrity, "a revision published meanwhile lacks blobs: " + hurt, "publish it again from its source");
     }
 
-    bool lacks_blobs(const objectstore::PublishedRevision& other) const
+    [[nodiscard]] bool lacks_blobs(const objectstore::PublishedRevision& other) const
     {
         const auto location = objectstore::load_location(store_, other);
         if (!location || !location.value().root.empty()) return false;
         const model::Layout layout{other.manifest};
-        for (const model::SwarmFile& file : layout.files()) {
+        return std::any_of(layout.files().begin(), layout.files().end(), [this](const model::SwarmFile& file) {
             const auto blob = store_.head(objectstore::blob_key(file.pieces_root));
-            if (!blob && blob.error().code == Errc::not_found) return true;
-        }
-        return false;
+            return !blob && blob.error().code == Errc::not_found;
+        });
     }
 
     void report(const std::set<Digest>& blobs) const

@@ -53,7 +53,8 @@ Result<std::vector<Entry>> entries_in(const files::Path& directory)
     const std::unique_ptr<DIR, CloseDirectory> open{::opendir(directory.c_str())};
     if (!open) return failure(system_error(errno, "cannot read the source", directory.string()));
     std::vector<Entry> entries;
-    for (errno = 0; const dirent* entry = ::readdir(open.get()); errno = 0) {
+    errno = 0;
+    for (const dirent* entry = nullptr; (entry = ::readdir(open.get())) != nullptr; errno = 0) {
         const std::string_view name = entry->d_name;
         if (name == "." || name == "..") continue;
         entries.push_back({std::string{name}, {}});

@@ -1,5 +1,6 @@
 #include "seeder/stop.hpp"
 
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +26,8 @@ sigset_t asked_to_end()
 // Which of both is readable first; neither within `timeout_ms`: -1.
 int first_of(int one, int two, int timeout_ms)
 {
-    pollfd waiting[2] = {{one, POLLIN, 0}, {two, POLLIN, 0}};
-    while (::poll(waiting, 2, timeout_ms) < 0) {
+    std::array<pollfd, 2> waiting{{{one, POLLIN, 0}, {two, POLLIN, 0}}};
+    while (::poll(waiting.data(), waiting.size(), timeout_ms) < 0) {
     }
     if (waiting[1].revents != 0) return two;
     return waiting[0].revents != 0 ? one : -1;

@@ -10,7 +10,7 @@ public:
     {}
 
     Result<void> read(std::uint64_t offset, MutableBytes out) override { return store_.get_range(range_.key, range_.offset + offset, out, expected_); }
-    void expect(std::uint64_t, std::uint64_t) override {}
+    void expect(std::uint64_t /*offset*/, std::uint64_t /*length*/) override {}
     Result<void> check() override { return success(); }  // each read did
 
 private:

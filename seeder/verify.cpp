@@ -70,22 +70,28 @@ Errc worst(Errc code)
     return code == Errc::not_allowed || code == Errc::io ? code : Errc::integrity;
 }
 
+// What the store says of a revision.
+struct Published {
+    PublishedRevision revision;
+    Location location;
+    model::Layers layers;
+};
+
 class Verification {
 public:
-    Verification(const VerifyOptions& options, const Stop& stop, ObjectStore& store, ObjectStore* source, PublishedRevision revision, Location location,
-        model::Layers layers)
+    Verification(const VerifyOptions& options, const Stop& stop, ObjectStore& store, ObjectStore* source, Published published)
         : options_{options},
           watch_{stop, options.output, options.progress_interval, options.threads, options.origin_limit},
           store_{store},
           source_{source},
-          revision_{std::move(revision)},
-          location_{std::move(location)},
-          layers_{std::move(layers)},
-          layout_{revision_.manifest}
+          published_{std::move(published)},
+          layout_{published_.revision.manifest}
     {
+        const model::Manifest& manifest = published_.revision.manifest;
         std::vector<std::vector<FileIndex>> packs;
-        for (const model::Pack& pack : revision_.manifest.packs) packs.push_back(pack.files);
-        pack_of_ = packs_of_files(revision_.manifest.files.size(), packs);
+        packs.reserve(manifest.packs.size());
+        for (const model::Pack& pack : manifest.packs) packs.push_back(pack.files);
+        pack_of_ = packs_of_files(manifest.files.size(), packs);
     }
 
     Result<std::vector<Mismatch>> run()
@@ -101,10 +107,10 @@ public:
     }
 
 private:
-    [[nodiscard]] const model::File& file(FileIndex index) const { return revision_.manifest.files[index.value]; }
+    [[nodiscard]] const model::File& file(FileIndex index) const { return published_.revision.manifest.files[index.value]; }
     [[nodiscard]] std::string key_of(const model::SwarmFile& swarm_file, FileIndex index) const
     {
-        return source_ == nullptr ? objectstore::blob_key(swarm_file.pieces_root) : location_.files[index.value].key;
+        return source_ == nullptr ? objectstore::blob_key(swarm_file.pieces_root) : published_.location.files[index.value].key;
     }
 
     [[nodiscard]] Content limited(Content content) { return options_.origin_limit == 0 ? content : rationed(std::move(content), watch_.gate()); }
@@ -113,7 +119,7 @@ private:
     [[nodiscard]] Content whole_file(const model::SwarmFile& swarm_file, FileIndex index)
     {
         if (source_ == nullptr) return limited(content_of(store_, {key_of(swarm_file, index), 0, file(index).size, true, {}}));
-        const objectstore::SourceFile& place = location_.files[index.value];
+        const objectstore::SourceFile& place = published_.location.files[index.value];
         return limited(content_of(*source_, {place.key, 0, file(index).size, true, place.version}));
     }
 
@@ -138,7 +144,7 @@ private:
 
     Result<void> verify_pack(const model::SwarmFile& pack)
     {
-        const auto buffer = std::make_unique_for_overwrite<std::byte[]>(pack.size);
+        const PackMemory buffer = memory_for_pack(pack.size);
         const MutableBytes bytes{buffer.get(), pack.size};
         std::atomic<bool> whole{true};
         const std::vector<Part> parts = source_ == nullptr ? pieces_of(pack) : files_of(pack);
@@ -194,7 +200,8 @@ private:
 
     void compare_tree(const model::SwarmFile& swarm_file, const crypto::TreeDigest& tree)
     {
-        if (tree.pieces_root == swarm_file.pieces_root && std::equal(tree.layer.begin(), tree.layer.end(), layers_.begin() + swarm_file.first_piece)) return;
+        if (tree.pieces_root == swarm_file.pieces_root && std::equal(tree.layer.begin(), tree.layer.end(), published_.layers.begin() + swarm_file.first_piece))
+            return;
         findings_.add({swarm_file.path, key_of(swarm_file, swarm_file.files.front()), "pieces root " + to_hex(swarm_file.pieces_root),
             "pieces root " + to_hex(tree.pieces_root)});
     }
@@ -212,9 +219,7 @@ private:
     LabourWatch watch_;
     ObjectStore& store_;
     ObjectStore* source_;  // none: blobs of the store
-    PublishedRevision revision_;
-    Location location_;
-    model::Layers layers_;
+    Published published_;
     model::Layout layout_;
     std::vector<std::optional<std::size_t>> pack_of_;
     Findings findings_;
@@ -257,7 +262,7 @@ Result<void> verify(const VerifyOptions& options, const Stop& stop)
         source = std::move(opened);
     }
     const std::size_t files = revision.manifest.files.size();
-    Verification verification{options, stop, *store, source.get(), std::move(revision), std::move(location), std::move(layers)};
+    Verification verification{options, stop, *store, source.get(), {std::move(revision), std::move(location), std::move(layers)}};
     BOOST_OUTCOME_TRY(wrong, verification.run());
     if (options.output == Output::json) std::for_each(wrong.begin(), wrong.end(), print_mismatch);
     if (!wrong.empty()) return failure(failed(options, wrong, files));

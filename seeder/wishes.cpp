@@ -79,7 +79,7 @@ std::vector<ServeAction> Wishes::next(TimePoint now)
     return actions;
 }
 
-void Wishes::settle(const RevisionId& revision, Served& served, TimePoint now, std::vector<ServeAction>& actions)
+void Wishes::settle(const RevisionId& revision, Served& served, TimePoint now, std::vector<ServeAction>& actions) const
 {
     const bool due = now >= served.act_at;
     if (in_swarm(served.state) && now - served.wished_at >= limits_.unwanted) {

@@ -44,7 +44,7 @@ struct Served {
 };
 
 struct ServeAction {
-    enum class Kind : std::uint8_t { load, resume, drop } kind;
+    enum class Kind : std::uint8_t { load, resume, drop } kind{};
     RevisionId revision;
     bool operator==(const ServeAction&) const = default;
 };
@@ -70,7 +70,7 @@ public:
     [[nodiscard]] const std::map<RevisionId, Served>& all() const { return all_; }
 
 private:
-    void settle(const RevisionId& revision, Served& served, TimePoint now, std::vector<ServeAction>& actions);
+    void settle(const RevisionId& revision, Served& served, TimePoint now, std::vector<ServeAction>& actions) const;
     void load_waiting(TimePoint now, std::vector<ServeAction>& actions);
     bool forget_oldest(TimePoint now);
     static void drop(const RevisionId& revision, Served& served, std::vector<ServeAction>& actions);

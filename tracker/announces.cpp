@@ -89,7 +89,8 @@ std::optional<RevisionId> Announces::find(const ShortInfoHash& hash) const
 
 std::string announce_answer(const SwarmCounts& counts, Duration interval, const std::vector<std::string>& endpoints)
 {
-    std::string peers, peers6;
+    std::string peers;
+    std::string peers6;
     for (const std::string& each : endpoints) {
         if (const auto parsed = parse_endpoint(each)) append_compact(parsed->address.is_v4() ? peers : peers6, *parsed);
     }

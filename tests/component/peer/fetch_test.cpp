@@ -215,5 +215,28 @@ TEST_F(FetchFlow, C44_ItWaitsForAnotherAndReportsWhatThatOneBrought)
     EXPECT_EQ(decode_marker(read(site.marker())).value().by, "");  // theirs
 }
 
+TEST_F(FetchFlow, C44_WhoLosesItsClaimBeginsAgain)
+{
+    model = SmallModel{{{"weights.bin", random_text(64U << 20U, 1)}}};  // takes a while to hash
+    request.ask.revision = model.data->revision;
+    serve(model);
+    stage_all();
+    int seen = 0;
+    bool taken = false;
+    const auto thief = loop.every(std::chrono::milliseconds{1}, [&] {
+        std::error_code absent;
+        for (std::filesystem::directory_iterator at{site.work(), absent}, end; !absent && at != end && !taken; at.increment(absent)) {
+            const std::string name = at->path().filename().string();
+            if (!name.starts_with("owner.") || name == "owner.none" || ++seen < 10) continue;  // it hashes by now, and finds out when it places
+            std::filesystem::rename(at->path(), site.work() / "owner.none");
+            taken = true;
+        }
+    });
+    const auto ended = run();
+    EXPECT_TRUE(ended) << ended.error().message;
+    EXPECT_TRUE(taken);
+    EXPECT_EQ(read(site.directory / "weights.bin"), model.content.at("weights.bin"));
+}
+
 }  // namespace
 }  // namespace shoal::peer

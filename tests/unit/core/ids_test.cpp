@@ -29,6 +29,7 @@ TEST(Errors, AnErrnoBecomesTheExitCodePeopleExpect)
     EXPECT_EQ(exit_code(system_error(EROFS, "write", "/x").code), 4);
     EXPECT_EQ(exit_code(system_error(EADDRINUSE, "listen", "[::]:80").code), 4);
     EXPECT_EQ(exit_code(system_error(ENOSPC, "write", "/x").code), 5);
+    EXPECT_EQ(exit_code(system_error(EDQUOT, "write", "/x").code), 5);
     EXPECT_EQ(exit_code(system_error(EIO, "write", "/x").code), 1);
     EXPECT_EQ(system_error(EIO, "write", "/x").message, "write: /x: Input/output error");
 }

@@ -52,6 +52,7 @@ TEST(ClaimPolicy, OnlyTheSameBootAndPidNamespaceCanTellThatAProcessIsGone)
     EXPECT_EQ(liveness_of(owner, {"boot", 7, 200, 66}, true, 0), Liveness::alive);
     EXPECT_EQ(liveness_of(owner, {"other", 7, 200, 66}, false, 0), Liveness::unknown);
     EXPECT_EQ(liveness_of(owner, {"boot", 8, 200, 66}, false, 0), Liveness::unknown);
+    EXPECT_EQ(liveness_of({"boot", 0, 100, 55}, {"boot", 0, 200, 66}, false, 0), Liveness::unknown);  // neither could tell its namespace
     EXPECT_EQ(liveness_of({}, {}, false, 0), Liveness::unknown);
 }
 

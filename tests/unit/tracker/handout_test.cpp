@@ -196,6 +196,27 @@ TEST_F(HandoutTest, EndsAllEdgesWhenNobodyLacksAnything)
     EXPECT_EQ(handout.lacking(), 0U);
 }
 
+TEST_F(HandoutTest, EndsAllEdgesWhenTheLastWhoLacksPartLeaves)
+{
+    put(900, seeder());
+    put(1, 3, fetching());
+    put(1, complete());
+    put(2, complete());
+    EXPECT_FALSE(of(900).empty());
+    remove(3);
+    for (std::uint32_t i : {1U, 2U, 900U}) EXPECT_TRUE(of(i).empty()) << i;
+}
+
+TEST_F(HandoutTest, WhoHasAllAndItsSeederStayTogetherWhileSomebodyLacksPart)
+{
+    put(900, seeder());
+    put(1, 2, fetching());
+    (void)changes();
+    put(1, complete());
+    EXPECT_TRUE(of(1).contains(peer(900)));
+    EXPECT_FALSE(changes().contains(peer(900)));  // not parted and joined again
+}
+
 TEST_F(HandoutTest, C29_ALateJoinerGetsThoseThatHaveAllAndTheSeederHearsOfThem)
 {
     put(900, seeder());
