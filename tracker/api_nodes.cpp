@@ -72,6 +72,7 @@ void Api::nodes(const net::Request& request, const Segments& path, const net::Re
                                    : json_answer(node(found->first, found->second)));
     } else {
         std::vector<std::string> names;
+        names.reserve(all.size());
         for (const auto& [name, members] : all) names.push_back(name);
         const Slice shown = slice(names, page.value());
         json list = json::array();
@@ -103,6 +104,7 @@ void Api::transfers(const net::Request& request, const net::Respond& respond) co
         }
     }
     std::vector<std::string> keys;
+    keys.reserve(moving.size());
     for (const auto& [key, transfer] : moving) keys.push_back(key);
     const Slice shown = slice(keys, page.value());
     json list = json::array();

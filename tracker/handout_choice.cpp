@@ -45,12 +45,11 @@ void Handout::link_to_seeder(Slot peer, Slot seeder)
 // A peer that has all gives way to one that lacks part.
 bool Handout::make_room(Slot seeder)
 {
-    for (const Edge& edge : nodes_[seeder].edges) {
-        if (!nodes_[edge.other].standing.complete) continue;
-        unlink(seeder, edge.other);
-        return true;
-    }
-    return false;
+    const auto& edges = nodes_[seeder].edges;
+    const auto complete = std::find_if(edges.begin(), edges.end(), [this](const Edge& edge) { return nodes_[edge.other].standing.complete; });
+    if (complete == edges.end()) return false;
+    unlink(seeder, complete->other);
+    return true;
 }
 
 void Handout::fill_seeder(Slot seeder, Random& random)

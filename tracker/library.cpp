@@ -97,7 +97,7 @@ void Library::ask_of(const RevisionId& revision, const std::string& what, Load l
     const std::string key = what + " " + to_hex(revision);
     const auto known = cache_.get(key, now_());
     if (!known || !*known) {
-        ask<T>(key, std::move(load), std::move(done));
+        ask<T>(key, load, std::move(done));
         return;
     }
     const auto look = [revision](ObjectStore& store) {
@@ -118,9 +118,9 @@ void Library::forget(const RevisionId& revision)
 }
 
 template <typename T>
-void Library::ask(const std::string& key, Load load, Done<T> done)
+void Library::ask(const std::string& key, const Load& load, Done<T> done)
 {
-    ask_value(key, std::move(load), [done = std::move(done)](const Value& value) {
+    ask_value(key, load, [done = std::move(done)](const Value& value) {
         if (!value)
             done(failure(value.error()));
         else

@@ -80,7 +80,7 @@ private:
     template <typename T>
     void ask_of(const RevisionId& revision, const std::string& what, Load load, Done<T> done);
     template <typename T>
-    void ask(const std::string& key, Load load, Done<T> done);
+    void ask(const std::string& key, const Load& load, Done<T> done);
     void ask_value(const std::string& key, Load load, std::function<void(const Value&)> done, Duration within = Duration::max());
     void wait(const std::string& key, std::function<void(const Value&)> done, Duration within);
     void give_up(const std::string& key, const std::shared_ptr<Waiter>& late);

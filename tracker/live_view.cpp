@@ -44,7 +44,8 @@ const char* state_of(const std::vector<const Member*>& node)
 
 NodeCounts count_nodes(const Roster& roster, const RevisionId& revision, const Swarm& swarm)
 {
-    std::set<std::string> ready, fetching;
+    std::set<std::string> ready;
+    std::set<std::string> fetching;
     for (const PeerId& id : swarm.members) {
         const Member* member = roster.find(id);
         const wire::Holding* holding = roster.find(id, revision);

@@ -3,6 +3,7 @@
 #include "tracker/address.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace shoal::tracker {
@@ -19,7 +20,7 @@ Duration expiry(Duration beat)
 
 std::string second_process(const wire::Beat& beat, const Member& first)
 {
-    std::string where = first.endpoints.empty() ? first.node() : first.endpoints.front() + " on node " + first.node();
+    const std::string where = first.endpoints.empty() ? first.node() : first.endpoints.front() + " on node " + first.node();
     return "peer id " + to_hex(beat.peer) + " is taken: by the process at " + where + "; give this one a store directory of its own, not a copy of another's";
 }
 
@@ -154,9 +155,9 @@ std::string Roster::too_much(const wire::Beat& beat, const Member* known) const
     const auto full = [](const char* what, std::size_t limit) { return std::string{"the tracker is full: "} + std::to_string(limit) + " " + what; };
     if (known == nullptr && members_.size() >= limits_.members) return full("processes", limits_.members);
     if (holdings_ + beat.holdings.size() > limits_.holdings + (known == nullptr ? 0 : known->holdings.size())) return full("holdings", limits_.holdings);
-    const std::pair<const char*, const std::string*> texts[] = {{"node", &beat.node}, {"zone", &beat.zone}, {"rack", &beat.rack}, {"software", &beat.software},
-        {"namespace", &beat.workload.pod_namespace}, {"pod", &beat.workload.pod_name}, {"pod uid", &beat.workload.pod_uid},
-        {"workload", &beat.workload.workload}};
+    const std::array<std::pair<const char*, const std::string*>, 8> texts{
+        {{"node", &beat.node}, {"zone", &beat.zone}, {"rack", &beat.rack}, {"software", &beat.software}, {"namespace", &beat.workload.pod_namespace},
+            {"pod", &beat.workload.pod_name}, {"pod uid", &beat.workload.pod_uid}, {"workload", &beat.workload.workload}}};
     for (const auto& [what, text] : texts) {
         if (text->size() > limits_.text)
             return std::string{what} + " is " + std::to_string(text->size()) + " bytes long: at most " + std::to_string(limits_.text);

@@ -158,7 +158,8 @@ SwarmCounts StockRoutes::counts(const RevisionId& revision) const
 // Seeders first, then members from a place that goes round, then other stock clients.
 std::vector<std::string> StockRoutes::endpoints_for(const RevisionId& revision, const PeerId& asker, std::size_t most)
 {
-    std::vector<std::string> seeders, peers;
+    std::vector<std::string> seeders;
+    std::vector<std::string> peers;
     const auto swarm = board_.swarms().find(revision);
     if (swarm == board_.swarms().end()) return {};
     for (const PeerId& id : swarm->second.members) {
