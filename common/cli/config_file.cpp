@@ -146,7 +146,7 @@ private:
 
     bool escape(std::string& text)
     {
-        static constexpr std::string_view from = "\"\\ntrbf";
+        static constexpr std::string_view from = R"("\ntrbf)";
         static constexpr std::string_view to = "\"\\\n\t\r\b\f";
         const std::size_t at = rest_.empty() ? std::string_view::npos : from.find(rest_[0]);
         if (at == std::string_view::npos) return refuse("an escape other than \\\" \\\\ \\n \\t \\r \\b \\f");

@@ -18,8 +18,8 @@ namespace {
 class Surroundings : public CLI::Config {
 public:
     explicit Surroundings(CLI::App& app) : app_{app} {}
-    std::string to_config(const CLI::App*, bool, bool, std::string) const override { return {}; }
-    std::vector<CLI::ConfigItem> from_config(std::istream&) const override
+    std::string to_config(const CLI::App* /*app*/, bool /*defaults*/, bool /*descriptions*/, std::string /*prefix*/) const override { return {}; }
+    std::vector<CLI::ConfigItem> from_config(std::istream& /*nothing*/) const override
     {
         if (const auto filled = fill_from_surroundings(app_); !filled) throw CLI::ConfigError(filled.error().text(), CLI::ExitCodes::ConfigError);
         return {};

@@ -6,6 +6,7 @@ usage: stock.py make FILE TORRENT PIECE_SIZE | stock.py seed TORRENT DIR PORT_FI
 import os
 import signal
 import sys
+import time
 
 import libtorrent
 
@@ -42,8 +43,8 @@ def leech(torrent, directory, source):
     host, port = source.split(":")
     handle.connect_peer((host, int(port)))
     while not handle.status().is_seeding:
-        session.wait_for_alert(100)
         session.pop_alerts()
+        time.sleep(0.1)  # wait_for_alert() would name an alert that moves when more come
     os._exit(0)
 
 
