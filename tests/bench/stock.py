@@ -6,7 +6,7 @@ usage: stock.py make FILE TORRENT PIECE_SIZE | stock.py seed TORRENT DIR PORT_FI
 import os
 import signal
 import sys
-import time
+import threading
 
 import libtorrent
 
@@ -39,12 +39,15 @@ def seed(torrent, directory, port_file):
 
 def leech(torrent, directory, source):
     session = libtorrent.session(SETTINGS)
+    heard = threading.Event()
+    session.set_alert_notify(heard.set)
     handle = add(session, torrent, directory)
     host, port = source.split(":")
     handle.connect_peer((host, int(port)))
     while not handle.status().is_seeding:
+        heard.wait(0.1)  # not wait_for_alert(): it names an alert that moves when more come
+        heard.clear()
         session.pop_alerts()
-        time.sleep(0.1)  # wait_for_alert() would name an alert that moves when more come
     os._exit(0)
 
 
