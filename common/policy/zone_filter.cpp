@@ -1,0 +1,58 @@
+#include "common/policy/zone_filter.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace shoal::policy {
+namespace {
+
+constexpr std::int64_t widest = 31;  // 2^31 peers are all there are
+
+std::uint64_t mix(std::uint64_t value)
+{
+    value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+    return value ^ (value >> 31U);
+}
+
+}  // namespace
+
+std::uint64_t rendezvous_score(const PeerId& id, PieceIndex piece)
+{
+    std::uint64_t seed = 0;  // ids are random; byte by byte, so that all machines agree
+    for (std::size_t i = 0; i < 8; ++i) seed |= std::uint64_t{id.bytes[i]} << (8 * i);
+    return mix(seed + (piece.value + 1ULL) * 0x9e3779b97f4a7c15U);
+}
+
+ZoneFilter::ZoneFilter(const PeerId& self, std::size_t pieces, ZoneLimits limits) : self_{self}, limits_{limits}, pieces_(pieces) {}
+
+void ZoneFilter::offered_abroad(PieceIndex piece, TimePoint now)
+{
+    Piece& known = pieces_[piece.value];
+    if (!known.moved) known.moved = now;
+}
+
+void ZoneFilter::held_at_home(PieceIndex piece, TimePoint now)
+{
+    pieces_[piece.value].at_home = true;
+    pieces_[piece.value].moved = now;
+}
+
+bool ZoneFilter::heeds(PieceIndex piece, TimePoint now) const
+{
+    const Piece& known = pieces_[piece.value];
+    const std::int64_t late = known.moved ? std::clamp<std::int64_t>((now - *known.moved) / limits_.gives_way, 0, widest) : 0;
+    if (late > 0) return known.before < std::uint64_t{1} << static_cast<unsigned>(late);
+    return known.before == 0 && !known.at_home && !fed_at_home_;
+}
+
+void ZoneFilter::count(const PeerId& other, int sign)
+{
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
+        const std::uint64_t theirs = rendezvous_score(other, {piece});
+        const std::uint64_t ours = rendezvous_score(self_, {piece});
+        if (theirs > ours || (theirs == ours && other < self_)) pieces_[piece].before += static_cast<std::uint32_t>(sign);
+    }
+}
+
+}  // namespace shoal::policy
