@@ -29,6 +29,7 @@ void Dispatch::left(PeerSlot slot)
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece)
         if (peer.has[piece]) given_up(slot, peer, piece);
     spreaders_ -= peer.spreads ? 1 : 0;
+    keepers_ -= peer.keeps ? 1 : 0;
     peers_.erase(known);
 }
 
@@ -54,11 +55,13 @@ void Dispatch::has(PeerSlot slot, PieceIndex index, TimePoint now)
     peer.has[piece] = true;
     peer.moved = now;
     peer.stalled = false;
+    peer.hungry.reset();
     if (peer.shown.erase(piece) > 0) {
         peer.shown_bytes -= bytes_[piece];
         flight_ -= bytes_[piece];
         --pieces_[piece].shown;
     }
+    now_ = now;
     gained(slot, peer, piece);
 }
 
@@ -96,7 +99,9 @@ void Dispatch::assign(std::vector<bool> mine)
 
 std::vector<Dispatch::Show> Dispatch::next(std::uint64_t window, TimePoint now, Random& random)
 {
+    now_ = now;
     look_for_stalled(now);
+    look_for_keepers(now);
     std::vector<Show> shows;
     for (auto chosen = choose(window, now, random); chosen; chosen = choose(window, now, random)) {
         show(*chosen, now);
@@ -134,11 +139,15 @@ std::optional<std::uint32_t> Dispatch::fresh_for(Peer& peer) const
     return std::nullopt;
 }
 
+// The rarest, and none that is on its way to somebody: the hungry are many at once, and each of them hands on what it gets.
 std::optional<std::uint32_t> Dispatch::held_for(const Peer& peer) const
 {
-    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece)
-        if (wanted(peer, piece) && !peer.shown.contains(piece)) return piece;
-    return std::nullopt;
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
+        if (!wanted(peer, piece) || pieces_[piece].shown > 0) continue;
+        if (!best || pieces_[piece].holders < pieces_[*best].holders) best = piece;
+    }
+    return best;
 }
 
 std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint now, Random& random)
@@ -216,11 +225,40 @@ void Dispatch::look_for_stalled(TimePoint now)
     }
 }
 
+// What somebody holds alone, and keeps to itself, the others never get: it is shown anew. Half of all may be found out so; beyond that it is not their fault.
+void Dispatch::look_for_keepers(TimePoint now)
+{
+    const Duration allowed = std::max(limits_.spread_within, 8 * spread_time_);
+    for (auto& [slot, peer] : peers_) {
+        if (!peer.spreads || peer.sole.empty() || now - peer.spread < allowed) continue;
+        const bool others_take = std::any_of(peers_.begin(), peers_.end(), [&, self = slot](const auto& other) {
+            return other.first != self && !other.second.stalled && now - other.second.moved < allowed;
+        });
+        if (!others_take) continue;
+        if (spreaders_ < 2 || 2 * (keepers_ + 1) > peers_.size()) return;
+        stop_counting_on(slot, peer);
+    }
+}
+
+void Dispatch::stop_counting_on(PeerSlot slot, Peer& peer)
+{
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece)
+        if (peer.has[piece]) given_up(slot, peer, piece);
+    peer.spreads = false;
+    peer.keeps = true;
+    --spreaders_;
+    ++keepers_;
+}
+
 void Dispatch::gained(PeerSlot slot, const Peer& peer, std::uint32_t piece)
 {
     Piece& state = pieces_[piece];
     if (peer.spreads) {
-        if (state.holders == 1) set_sole(state.sole, piece, false);
+        if (state.holders == 1) {
+            peers_.at(state.sole).spread = now_;
+            spread_time_ += (now_ - state.sole_since - spread_time_) / 16;
+            set_sole(state.sole, piece, false);
+        }
         if (++state.holders == 1) {
             state.sole = slot;
             set_sole(slot, piece, true);
@@ -248,6 +286,8 @@ void Dispatch::set_sole(PeerSlot slot, std::uint32_t piece, bool sole)
 {
     Peer& peer = peers_.at(slot);
     if (sole) {
+        if (peer.sole.empty()) peer.spread = now_;
+        pieces_[piece].sole_since = now_;
         peer.sole.insert(piece);
         peer.sole_bytes += bytes_[piece];
     } else {

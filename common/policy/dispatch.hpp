@@ -23,7 +23,8 @@ using PeerSlot = std::uint32_t;
 struct DispatchLimits {
     Duration stalled_after = std::chrono::seconds{4};   // without a byte taken, while bytes go to others: what it was shown goes to another
     Duration standing_after = std::chrono::seconds{8};  // the same while nothing goes to anybody
-    Duration hunger = std::chrono::seconds{4};          // for so long hungry() holds
+    Duration hunger = std::chrono::seconds{4};          // for so long hungry() holds, unless it gets a piece
+    Duration spread_within = std::chrono::seconds{2};   // and eight times as long as it usually takes: who has given nothing on by then is not counted on
     std::uint64_t extra_bytes = 0;                      // of all shows: pieces shown a second time on purpose, bytes
 };
 
@@ -60,6 +61,7 @@ public:
 private:
     struct Peer {
         bool spreads = true;
+        bool keeps = false;    // was counted on, and gave nothing on
         bool stalled = false;  // nothing is shown to it before it takes something
         std::vector<bool> has;
         std::vector<bool> want;  // empty: all
@@ -70,12 +72,14 @@ private:
         std::uint64_t sole_bytes = 0;
         std::uint32_t from = 0;  // no fresh piece below it is wanted
         TimePoint moved;         // a byte was taken, or there was nothing to take
+        TimePoint spread;        // one of its `sole` found a second holder, or there was none
         std::optional<TimePoint> hungry;
     };
     struct Piece {
         std::uint32_t holders = 0;  // that spread
         std::uint32_t shown = 0;    // to how many, outstanding
         PeerSlot sole = 0;          // who that is, while `holders` is 1
+        TimePoint sole_since;       // the same
         bool mine = true;
         bool doubled = false;  // shown a second time
     };
@@ -90,6 +94,8 @@ private:
     void show(const Show& show, TimePoint now);
     void take_back(Peer& peer);
     void look_for_stalled(TimePoint now);
+    void look_for_keepers(TimePoint now);
+    void stop_counting_on(PeerSlot slot, Peer& peer);
     void gained(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void given_up(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void set_sole(PeerSlot slot, std::uint32_t piece, bool sole);
@@ -101,9 +107,12 @@ private:
     std::set<std::uint32_t> fresh_;  // ours, shown to nobody, and held by nobody who spreads
     std::unordered_map<PeerSlot, Peer> peers_;
     std::size_t spreaders_ = 0;
+    std::size_t keepers_ = 0;  // were counted on, and gave nothing on
+    Duration spread_time_{};   // how long a piece has one holder, on average
     std::uint64_t flight_ = 0;
     std::uint64_t extra_ = 0;
     TimePoint last_sent_{};
+    TimePoint now_{};  // the last that was heard
 };
 
 }  // namespace shoal::policy

@@ -18,8 +18,8 @@ void Swarm::seed()
 {
     const auto show = origin_.send([this](const Origin::Show& shown) {
         const Node& to = nodes_[shown.peer];
-        if (!to.alive || !to.beside_seeder || to.coming.test(shown.piece.value)) return Origin::Answer::never;
-        return to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
+        if (!to.alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
+        return !to.coming.test(shown.piece.value) && to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
     });
     if (show) begin(Event::Kind::seeder_sent, nobody, show->peer, show->piece.value, scenario_.seeder_up);
 }
@@ -162,7 +162,7 @@ void Swarm::feed(Number number)
     }
 }
 
-// Who asks a silent host waits for it, and then leaves it.
+// Who asks a silent host waits for it, and then does not ask it again.
 void Swarm::ask_in_vain(Number from, Number to)
 {
     Node& silent = nodes_[from];
@@ -182,7 +182,6 @@ void Swarm::in_vain(const Event& event)
     Node& to = nodes_[event.to];
     if (!to.alive) return;
     drop(to, event.piece);
-    ban(event.from, event.to);
     feed(event.to);
 }
 

@@ -16,7 +16,7 @@ namespace shoal::sim {
 struct Link {
     Number other = nobody;
     bool across = false;         // a border
-    bool in_vain = false;        // it was asked, and is silent
+    bool in_vain = false;        // it is silent, and was asked
     std::uint64_t received = 0;  // bytes since the last beat
 };
 

@@ -21,7 +21,7 @@ namespace shoal::sim {
 
 enum class Conduct : std::uint8_t {
     honest,
-    silent,  // announces what it takes, and gives nothing: who asks it waits, and then leaves it
+    silent,  // announces what it takes, and gives nothing: who asks it waits, and does not ask again
     lying,   // gives wrong bytes: whom it does so bans it
 };
 

@@ -15,7 +15,10 @@ constexpr double uplink = 12e6;  // bytes/s
 
 inline Host host(double down_over_up = 2)
 {
-    return {.up = uplink, .down = down_over_up * uplink};
+    Host made;
+    made.up = uplink;
+    made.down = down_over_up * uplink;
+    return made;
 }
 
 // `count` equal hosts that come at once.
