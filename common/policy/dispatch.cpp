@@ -231,9 +231,8 @@ void Dispatch::look_for_keepers(TimePoint now)
     const Duration allowed = std::max(limits_.spread_within, 8 * spread_time_);
     for (auto& [slot, peer] : peers_) {
         if (!peer.spreads || peer.sole.empty() || now - peer.spread < allowed) continue;
-        const bool others_take = std::any_of(peers_.begin(), peers_.end(), [&, self = slot](const auto& other) {
-            return other.first != self && !other.second.stalled && now - other.second.moved < allowed;
-        });
+        const bool others_take = std::any_of(peers_.begin(), peers_.end(),
+            [&, self = slot](const auto& other) { return other.first != self && !other.second.stalled && now - other.second.moved < allowed; });
         if (!others_take) continue;
         if (spreaders_ < 2 || 2 * (keepers_ + 1) > peers_.size()) return;
         stop_counting_on(slot, peer);

@@ -34,6 +34,7 @@ void ZoneFilter::offered_abroad(PieceIndex piece, TimePoint now)
 
 void ZoneFilter::held_at_home(PieceIndex piece, TimePoint now)
 {
+    if (!pieces_[piece.value].at_home) entered_ = now;
     pieces_[piece.value].at_home = true;
     pieces_[piece.value].moved = now;
 }
@@ -41,7 +42,7 @@ void ZoneFilter::held_at_home(PieceIndex piece, TimePoint now)
 bool ZoneFilter::heeds(PieceIndex piece, TimePoint now) const
 {
     const Piece& known = pieces_[piece.value];
-    const std::int64_t late = known.moved ? std::clamp<std::int64_t>((now - *known.moved) / limits_.gives_way, 0, widest) : 0;
+    const std::int64_t late = known.moved ? std::clamp<std::int64_t>((now - std::max(*known.moved, entered_)) / limits_.gives_way, 0, widest) : 0;
     if (late > 0) return known.before < std::uint64_t{1} << static_cast<unsigned>(late);
     return known.before == 0 && !known.at_home && !fed_at_home_;
 }

@@ -15,7 +15,7 @@ namespace shoal::policy {
 std::uint64_t rendezvous_score(const PeerId& id, PieceIndex piece);
 
 struct ZoneLimits {
-    Duration gives_way = std::chrono::seconds{4};  // without a new holder in the own zone
+    Duration gives_way = std::chrono::seconds{4};  // without a new holder in the own zone, and without anything new coming into it
 };
 
 class ZoneFilter {
@@ -46,6 +46,7 @@ private:
     PeerId self_;
     ZoneLimits limits_;
     bool fed_at_home_ = false;
+    TimePoint entered_ = TimePoint::min();  // when a piece had its first holder in the own zone, last
     std::vector<Piece> pieces_;
 };
 

@@ -140,7 +140,8 @@ bool Swarm::give_to(Number number, Link& link)
     Node& from = nodes_[number];
     const Node& to = nodes_[link.other];
     if (to.held == scenario_.pieces || !to.has_room(from.host->up)) return false;
-    const std::uint32_t piece = rarest(from, to, link.across);
+    std::uint32_t piece = rarest(from, to, link.across, true);
+    if (piece == none && to.vain > 0) piece = rarest(from, to, link.across, false);
     if (piece == none) return false;
     from.up_busy = true;
     begin(Event::Kind::sent, number, link.other, piece, from.host->up);
@@ -170,23 +171,24 @@ void Swarm::ask_in_vain(Number from, Number to)
     if (silent.host->conduct != Conduct::silent || silent.held == 0 || asks.held == scenario_.pieces) return;
     Link* link = asks.link_to(from);
     if (link == nullptr || link->in_vain) return;
-    const std::uint32_t piece = rarest(silent, asks, link->across);
+    const std::uint32_t piece = rarest(silent, asks, link->across, true);
     if (piece == none) return;
     link->in_vain = true;
-    asks.coming.set(piece);
+    asks.waiting.set(piece);
+    ++asks.vain;
     timeline_.add({.kind = Event::Kind::in_vain, .at = now_ + scenario_.in_vain, .from = from, .to = to, .piece = piece});
 }
 
 void Swarm::in_vain(const Event& event)
 {
     Node& to = nodes_[event.to];
-    if (!to.alive) return;
-    drop(to, event.piece);
+    --to.vain;
+    to.waiting.clear(event.piece);
     feed(event.to);
 }
 
-// As `to` sees it, of what `from` has and it lacks.
-std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool across)
+// As `to` sees it, of what `from` has and it lacks; `spare`: but for what it waits for.
+std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool across, bool spare)
 {
     std::uint32_t best = none;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
@@ -197,6 +199,7 @@ std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool across)
     for (std::size_t i = 0; i < has.size(); ++i) {
         const std::size_t word = (start + i) % has.size();
         std::uint64_t bits = has[word] & ~coming[word];
+        if (spare) bits &= ~to.waiting.words()[word];
         if (across && zones_) bits &= abroad[word];
         for (; bits != 0; bits &= bits - 1) {
             const auto piece = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));

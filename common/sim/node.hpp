@@ -22,20 +22,22 @@ struct Link {
 
 struct Node {
     Node(const Host& its_host, const PeerId& its_id, std::size_t pieces)
-        : host{&its_host}, id{its_id}, announced{pieces}, coming{pieces}, abroad{pieces}, holders(pieces)
+        : host{&its_host}, id{its_id}, announced{pieces}, coming{pieces}, waiting{pieces}, abroad{pieces}, holders(pieces)
     {}
 
     const Host* host;
     PeerId id;
     PieceSet announced;                  // it has them, and its neighbours may ask for them
     PieceSet coming;                     // it has them, or they are on their way to it
+    PieceSet waiting;                    // asked of a silent host: others give them only when nothing else is left to give
     PieceSet abroad;                     // may come from other zones
     std::vector<std::uint16_t> holders;  // among its neighbours, by piece
     std::vector<Link> links;
     std::vector<Number> banned;
     std::optional<policy::ZoneFilter> filter;  // where there are zones
     std::size_t held = 0;
-    double inbound = 0;  // bytes/s that are being sent to it
+    std::size_t vain = 0;  // silent hosts that it waits for
+    double inbound = 0;    // bytes/s that are being sent to it
     std::size_t turn = 0;
     bool alive = false;
     bool joined = false;

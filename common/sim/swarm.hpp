@@ -60,7 +60,7 @@ private:
     bool give_to(Number from, Link& link);
     void feed(Number to);
     void ask_in_vain(Number from, Number to);
-    std::uint32_t rarest(const Node& from, const Node& to, bool across);
+    std::uint32_t rarest(const Node& from, const Node& to, bool across, bool spare);
     [[nodiscard]] Duration time_of(double rate) const;
     [[nodiscard]] Duration delay_of(const Node& node) const { return scenario_.delay + node.host->delay; }
 

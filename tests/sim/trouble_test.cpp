@@ -6,9 +6,9 @@
 namespace shoal::sim {
 namespace {
 
-using Trouble = Simulated;
+class Trouble : public Simulated {};
 
-constexpr std::size_t hosts = 200;
+constexpr std::size_t hosts = 100;
 
 // The last of those that do as they should, over the bound.
 double last_honest_over_bound(const Scenario& scenario, const Outcome& outcome)
