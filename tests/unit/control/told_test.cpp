@@ -219,6 +219,7 @@ TEST(Told, WhileAFullBeatIsUnansweredTheNextIsFullToo)
     }
     EXPECT_TRUE(told.next(state({holding(1, 1)})).full);
     EXPECT_TRUE(told.next(state({holding(1, 1)})).full);
+    EXPECT_TRUE(told.next(state(more_than_a_beat_has())).full);  // also where it cannot name all
 }
 
 TEST(Told, NamesAgainWhatAnUnansweredBeatNamed)
