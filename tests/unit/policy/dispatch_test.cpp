@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace shoal::policy {
@@ -179,6 +180,59 @@ TEST_F(DispatchTest, TheHungryAreShownWhatOthersHold)
     has(2, 0);
     now += 5s;
     EXPECT_EQ(dispatch.in_flight(), 2U * piece);
+}
+
+// Peer 1 takes piece 0 and keeps it to itself; peers 2 to 4 hand on at once.
+class DispatchWithAKeeper : public DispatchTest {
+protected:
+    void begin_with_keeper()
+    {
+        begin(100);
+        for (PeerSlot peer = 1; peer <= 4; ++peer) dispatch.joined(peer, true, now);
+        has(1, 0);
+        for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, 1);
+    }
+    // Time passes in which the others get pieces.
+    Shows pass(Duration step, std::uint32_t index)
+    {
+        now += step;
+        for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, index);
+        return next(1000 * piece);
+    }
+};
+
+TEST_F(DispatchWithAKeeper, WhatItKeepsIsShownToAnotherAndItIsShownNothingMore)
+{
+    begin_with_keeper();
+    Shows all;
+    for (std::uint32_t second = 0; second < 3; ++second) {
+        const Shows shows = pass(1s, 50 + second);
+        all.insert(all.end(), shows.begin(), shows.end());
+    }
+    const auto again = std::find_if(all.begin(), all.end(), [](const auto& show) { return show.piece.value == 0; });
+    ASSERT_NE(again, all.end());
+    EXPECT_NE(again->peer, 1U);
+    for (const auto& show : pass(1s, 60)) EXPECT_NE(show.peer, 1U);
+}
+
+TEST_F(DispatchWithAKeeper, NobodyIsFoundOutWithinTwoSecondsOrWhileNobodyTakesAnything)
+{
+    begin_with_keeper();
+    for (const auto& show : pass(1900ms, 50)) EXPECT_NE(show.piece.value, 0U);
+    now += 4s;
+    for (const auto& show : next(100 * piece)) EXPECT_NE(show.piece.value, 0U);
+}
+
+TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
+{
+    begin(2);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    for (PeerSlot peer : {2U, 3U}) dispatch.hungry(peer, now);
+    has(1, 0);
+    has(1, 1);
+    const Shows shows = next(8 * piece);
+    ASSERT_EQ(shows.size(), 2U);
+    EXPECT_NE(shows[0].piece, shows[1].piece);
 }
 
 TEST_F(DispatchTest, OnlyWhatAPeerWantsIsShown)
