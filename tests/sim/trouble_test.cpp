@@ -42,7 +42,17 @@ TEST_P(Trouble, SilentPeersLeaveTheOthersNearTheBound)
     change_every(scenario, 10, [](Host& each) { each.conduct = Conduct::silent; });
     const Outcome outcome = played(scenario);
     EXPECT_LE(last_honest_over_bound(scenario, outcome), 1.15) << outcome;
+    EXPECT_LE(outcome.median_over_bound(), 1.05) << outcome;
     EXPECT_LE(outcome.copies, 1.15) << outcome;
+}
+
+TEST_P(Trouble, TwoSilentPeersOfEightHardlyDelayTheOthers)
+{
+    Scenario scenario = even(8, GetParam());
+    change_every(scenario, 5, [](Host& each) { each.conduct = Conduct::silent; });
+    const Outcome outcome = played(scenario);
+    EXPECT_LE(outcome.last_over_bound(), 1.07) << outcome;
+    EXPECT_LE(outcome.copies, 1.05) << outcome;
 }
 
 TEST_P(Trouble, SlowPeersLeaveTheOthersNearTheBound)
@@ -60,6 +70,7 @@ TEST_P(Trouble, LyingPeersLeaveTheOthersNearTheBound)
     change_every(scenario, 10, [](Host& each) { each.conduct = Conduct::lying; });
     const Outcome outcome = played(scenario);
     EXPECT_LE(last_honest_over_bound(scenario, outcome), 1.15) << outcome;
+    EXPECT_LE(outcome.median_over_bound(), 1.05) << outcome;
     EXPECT_LE(outcome.copies, 1.15) << outcome;
 }
 
