@@ -2,6 +2,7 @@
 #include "common/objectstore/object_store.hpp"
 
 #include "common/model/names.hpp"
+#include "common/objectstore/s3_store.hpp"
 
 #include <cerrno>
 #include <dirent.h>
@@ -10,6 +11,7 @@ namespace shoal::objectstore {
 namespace {
 
 constexpr std::string_view scheme = "file://";
+constexpr std::string_view s3_scheme = "s3://";
 
 int hex_digit(char digit)
 {
@@ -38,7 +40,7 @@ std::string unescaped(std::string_view text)
 
 Error not_understood(const std::string& url)
 {
-    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "'", "give file:///directory with an absolute path"};
+    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "'", "give file:///directory with an absolute path, or s3://bucket[/prefix]"};
 }
 
 Result<void> check_directory(const std::string& path, const std::string& url)
@@ -77,11 +79,19 @@ std::optional<std::string> directory_of(const std::string& url)
 
 Result<void> check_url(const std::string& url)
 {
+    if (url.starts_with(s3_scheme)) {
+        BOOST_OUTCOME_TRY(parse_s3_url(url));
+        return success();
+    }
     return directory_of(url) ? Result<void>{success()} : failure(not_understood(url));
 }
 
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
 {
+    if (url.starts_with(s3_scheme)) {
+        BOOST_OUTCOME_TRY(location, parse_s3_url(url));
+        return S3Store::open(location, process_environment);
+    }
     const auto path = directory_of(url);
     if (!path) return failure(not_understood(url));
     const std::string canonical = file_url(*path);
