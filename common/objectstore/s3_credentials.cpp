@@ -104,8 +104,7 @@ bool is_container_service(const std::string& url)
     if (!endpoint) return false;
     const std::string& host = endpoint.value().host;
     const std::string name = host.starts_with('[') ? host.substr(0, host.find(']') + 1) : host.substr(0, host.find(':'));
-    return name == "localhost" || is_loopback(name) || name == "[::1]" || name == "169.254.170.2" || name == "169.254.170.23" ||
-           name == "[fd00:ec2::23]";
+    return name == "localhost" || is_loopback(name) || name == "[::1]" || name == "169.254.170.2" || name == "169.254.170.23" || name == "[fd00:ec2::23]";
 }
 
 Result<std::string> container_token(const Environment& environment, const std::string& source)

@@ -89,7 +89,7 @@ std::string percent_decoded(std::string_view text)
             out += static_cast<char>(high * 16 + low);
             i += 2;
         } else {
-            out += text[i] == '+' ? ' ' : text[i];
+            out += text[i];
         }
     }
     return out;

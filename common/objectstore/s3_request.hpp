@@ -12,7 +12,7 @@ namespace shoal::objectstore {
 // All but A-Z a-z 0-9 - . _ ~ as %XX; in a path "/" stays.
 std::string percent_encoded(std::string_view text);
 std::string percent_encoded_path(std::string_view path);
-// Of a listing with encoding-type=url: %XX, and "+" for a space. A "%" that begins no escape stands for itself.
+// %XX; a "%" that begins no escape stands for itself, as people write paths.
 std::string percent_decoded(std::string_view text);
 
 using Query = std::map<std::string, std::string>;  // sorted by name, as a signature wants it

@@ -3,10 +3,10 @@
 #include "common/core/ids.hpp"
 #include "common/core/random.hpp"
 #include "common/model/names.hpp"
+#include "common/objectstore/s3_range.hpp"
 #include "common/objectstore/s3_upload.hpp"
 #include "common/objectstore/s3_xml.hpp"
-
-#include <charconv>
+#include "common/obs/log.hpp"
 
 namespace shoal::objectstore {
 namespace {
@@ -16,61 +16,6 @@ constexpr std::size_t most_of_key = 1024;
 constexpr const char* mark_header = "x-amz-meta-write";  // one of each conditional write
 
 using WriteMark = Opaque<struct WriteMarkTag, 16>;
-
-std::optional<std::uint64_t> number(std::string_view text)
-{
-    std::uint64_t value = 0;
-    const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || trouble != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-// "bytes 0-99/1000", "bytes */1000"
-struct ContentRange {
-    std::optional<std::uint64_t> first;
-    std::optional<std::uint64_t> last;
-    std::optional<std::uint64_t> total;
-};
-ContentRange parse_content_range(std::string_view text)
-{
-    ContentRange range;
-    if (!text.starts_with("bytes ")) return range;
-    text.remove_prefix(6);
-    const std::size_t slash = text.find('/');
-    const std::size_t dash = text.find('-');
-    if (slash == std::string_view::npos) return range;
-    range.total = number(text.substr(slash + 1));
-    if (dash == std::string_view::npos || dash > slash) return range;
-    range.first = number(text.substr(0, dash));
-    range.last = number(text.substr(dash + 1, slash - dash - 1));
-    return range;
-}
-
-struct Wanted {
-    std::uint64_t offset;
-    std::uint64_t size;
-    [[nodiscard]] std::uint64_t end() const { return offset + size; }
-};
-
-// The object's size where a reply shows it to be too short for what is wanted.
-std::optional<std::uint64_t> shown_size(const HttpReply& reply, const Wanted& wanted)
-{
-    const ContentRange range = parse_content_range(reply.header("content-range"));
-    if (reply.status == 416) return range.total;
-    if (reply.status == 206 && range.total && range.last && *range.last + 1 == *range.total && *range.total < wanted.end()) return range.total;
-    if (reply.status == 200 && !reply.too_long && number(reply.header("content-length")) == reply.received && reply.received < wanted.end())
-        return reply.received;
-    return std::nullopt;
-}
-
-// Whether a good status has what it should: these bytes of the object, or the proof that it ends before.
-bool keeps_its_word(const HttpReply& reply, const Wanted& wanted)
-{
-    if (shown_size(reply, wanted)) return true;
-    if (reply.status == 200) return wanted.offset == 0 && reply.received >= wanted.size;
-    const ContentRange range = parse_content_range(reply.header("content-range"));
-    return reply.status == 206 && range.first == wanted.offset && range.last == wanted.end() - 1 && reply.received == wanted.size;
-}
 
 std::string if_match(const Version& version)
 {
@@ -145,7 +90,7 @@ Result<ObjectInfo> S3Store::head(const std::string& key)
     }
     if (!reply.http.ok()) return failure(caller_->error_of(reply, key));
     bucket_seen_ = Clock::now().time_since_epoch().count();
-    const auto size = number(reply.http.header("content-length"));
+    const auto size = content_length(reply.http);
     if (!size) return failure(Errc::io, "store answers without a size: " + caller_->name_of(key));
     return ObjectInfo{key, *size, version_of(reply.http)};
 }
@@ -219,6 +164,13 @@ Result<Version> S3Store::refused(const std::string& key, const Condition& condit
     return failure(changed_error(caller_->name_of(key), condition.version, "another or none"));
 }
 
+// Said once: whoever runs several publishers must know.
+void S3Store::lacks_conditions(const char* how)
+{
+    if (conditions_.exchange(Conditions::lacking) == Conditions::lacking) return;
+    obs::log(obs::Level::warning, "store has no conditional writes: run one publisher at a time", {{"store", url()}, {"because", how}});
+}
+
 // Writes again what has just been written, if nothing is there: a store that keeps conditions refuses that.
 Version S3Store::find_out(const std::string& key, std::string_view content, Version version)
 {
@@ -226,7 +178,7 @@ Version S3Store::find_out(const std::string& key, std::string_view content, Vers
     if (!reply) return version;
     if (reply.value().http.status == 412) conditions_ = Conditions::kept;
     if (!reply.value().http.ok()) return version;
-    conditions_ = Conditions::lacking;
+    lacks_conditions("it ignores them");
     return version_of(reply.value().http);
 }
 
@@ -234,7 +186,8 @@ Version S3Store::find_out(const std::string& key, std::string_view content, Vers
 Result<S3Reply> S3Store::send_if(const std::string& key, std::string_view content, const Condition& condition, const std::string& mark)
 {
     const bool absent = condition.kind == Condition::Kind::absent;
-    const auto send = [&](const std::string& header) { return caller_->call({.method = "PUT", .key = key, .headers = {header}, .body = content}); };
+    const std::string marked = std::string{mark_header} + ": " + mark;
+    const auto send = [&](const std::string& header) { return caller_->call({.method = "PUT", .key = key, .headers = {header, marked}, .body = content}); };
     if (absent) return send("if-none-match: *");
     const std::string bare = "if-match: " + condition.version;
     if (bare_etags_) return send(bare);
@@ -256,7 +209,7 @@ Result<Version> S3Store::put_if(const std::string& key, std::string_view content
     if (status == 412) conditions_ = Conditions::kept;
     if (status == 412 || status == 409 || gone) return refused(key, condition, mark, reply.may_be_second);
     if (status == 501) {
-        conditions_ = Conditions::lacking;
+        lacks_conditions("it answers 501");
         return put_plainly(key, content);
     }
     if (!reply.http.ok()) return failure(caller_->error_of(reply, key));

@@ -39,6 +39,7 @@ private:
     Result<S3Reply> send_if(const std::string& key, std::string_view content, const Condition& condition, const std::string& mark);
     Result<Version> put_if(const std::string& key, std::string_view content, const Condition& condition);
     Result<Version> refused(const std::string& key, const Condition& condition, const std::string& mark, bool may_be_ours);
+    void lacks_conditions(const char* how);
     Version find_out(const std::string& key, std::string_view content, Version version);
 
     std::shared_ptr<S3Caller> caller_;

@@ -2,6 +2,7 @@
 
 #include "common/objectstore/s3_request.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <pugixml.hpp>
 
@@ -47,10 +48,18 @@ pugi::xml_node root(const pugi::xml_document& document, std::string_view name)
     return local_name(element) == name ? element : pugi::xml_node{};
 }
 
+// With encoding-type=url; "+" is a space.
+std::string key_of(const pugi::xml_node& node)
+{
+    std::string key = text(node, "Key");
+    std::replace(key.begin(), key.end(), '+', ' ');
+    return percent_decoded(key);
+}
+
 Result<ObjectInfo> decode_object(const pugi::xml_node& node)
 {
     ObjectInfo object;
-    object.key = percent_decoded(text(node, "Key"));
+    object.key = key_of(node);
     object.version = version_of_etag(text(node, "ETag"));
     const std::string size = text(node, "Size");
     const auto [end, trouble] = std::from_chars(size.data(), size.data() + size.size(), object.size);
@@ -114,7 +123,7 @@ Result<std::vector<PendingUpload>> decode_uploads(std::string_view xml)
     if (!result) return malformed("no ListMultipartUploadsResult");
     std::vector<PendingUpload> uploads;
     for (const pugi::xml_node& node : result.children()) {
-        if (local_name(node) == "Upload") uploads.push_back({percent_decoded(text(node, "Key")), text(node, "UploadId")});
+        if (local_name(node) == "Upload") uploads.push_back({key_of(node), text(node, "UploadId")});
     }
     return uploads;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A Ceph of one monitor, one store in memory and one S3 gateway, on loopback. usage: rgw.sh start DIR PORT MONPORT [PID] | rgw.sh stop DIR
-# With PID it ends and DIR goes when that process has ended, in whatever way. MONPORT and the port after it are the monitor's. `stop` ends what `start` began, whatever became of it; DIR keeps the logs.
+# With PID it ends and DIR goes when that process has ended, in whatever way. MONPORT and the port after it are the monitor's; the one after that
+# is the gateway's with TLS, as localhost by DIR/certificate.pem. `stop` ends what `start` began, whatever became of it; DIR keeps the logs.
 # Key id AKIATEST0000000000AA, secret testsecrettestsecrettestsecrettestsecret.
 set -euo pipefail
 
@@ -73,7 +74,7 @@ mon data = $dir/mon
 osd data = $dir/osd
 [client.rgw.a]
 rgw data = $dir/rgw
-rgw frontends = beast endpoint=127.0.0.1:$port tcp_nodelay=1
+rgw frontends = beast endpoint=127.0.0.1:$port ssl_endpoint=127.0.0.1:$((mon_port + 2)) ssl_certificate=$dir/certificate.pem ssl_private_key=$dir/key.pem tcp_nodelay=1
 rgw dns name = localhost
 rgw gc obj min wait = 5
 END
@@ -81,7 +82,7 @@ END
 
 start() {
   local tool
-  for tool in ceph ceph-mon ceph-osd radosgw radosgw-admin curl; do command -v "$tool" >/dev/null || fail "$tool is not installed; run scripts/setup test"; done
+  for tool in ceph ceph-mon ceph-osd radosgw radosgw-admin curl openssl; do command -v "$tool" >/dev/null || fail "$tool is not installed; run scripts/setup test"; done
   stop
   rm -rf "$dir"
   mkdir -p "$dir"/{mon,osd,rgw,run,log}
@@ -91,6 +92,7 @@ start() {
   settings >ceph.conf
   export CEPH_CONF=$dir/ceph.conf
   {
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key.pem -out certificate.pem
     ceph-authtool --create-keyring keyring --gen-key -n mon. --cap mon 'allow *'
     ceph-authtool keyring --gen-key -n client.admin --cap mon 'allow *' --cap osd 'allow *'
     ceph-authtool keyring --gen-key -n osd.0 --cap mon 'allow profile osd' --cap osd 'allow *'

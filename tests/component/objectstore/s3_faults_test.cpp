@@ -128,11 +128,83 @@ TEST_F(S3Faults, C14_AnotherVersionIsSeenEvenIfTheStoreIgnoresTheQuestion)
 
 TEST_F(S3Faults, AStallIsGivenUpAndTriedAgain)
 {
-    Stub stub{{{"HTTP/1.1 206 Partial Content\r\nContent-Length: 4\r\nContent-Range: bytes 2-5/10\r\n\r\n2", true}, {good}}};
-    S3Limits limits;
-    limits.stall = std::chrono::seconds{1};
-    EXPECT_EQ(range(*store(stub.url(), limits)).value(), "2345");
-    EXPECT_EQ(stub.requests().size(), 2U);
+    // Nothing more, and a byte every now and then.
+    for (const Then then : {Then::silence, Then::drip}) {
+        const std::string start = "HTTP/1.1 206 Partial Content\r\nContent-Length: 400\r\nContent-Range: bytes 0-399/400\r\n\r\n2";
+        Stub stub{{{start, then}, {answer("206 Partial Content", std::string(400, 'x'), "Content-Range: bytes 0-399/400\r\n")}}};
+        S3Limits limits;
+        limits.stall = std::chrono::seconds{1};
+        std::string out(400, '?');
+        const auto read = store(stub.url(), limits)->get_range("key", 0, std::as_writable_bytes(std::span{out}));
+        ASSERT_TRUE(read) << read.error().text();
+        EXPECT_EQ(out, std::string(400, 'x'));
+        EXPECT_EQ(stub.requests().size(), 2U);
+    }
+}
+
+TEST_F(S3Faults, AConnectionIsUsedAgainAlsoAfterAnError)
+{
+    Stub stub{[this](const std::string&, std::size_t n) { return kept_alive(n % 3 == 1 ? problem("503 Slow Down", "SlowDown") : good); }};
+    const auto tested = store(stub.url());
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(range(*tested).value(), "2345");
+    EXPECT_EQ(stub.requests().size(), 15U);
+    EXPECT_EQ(stub.connections(), 1U);
+}
+
+TEST_F(S3Faults, TheSessionsTokenIsSentAndSigned)
+{
+    Stub stub{{{good}}};
+    ASSERT_TRUE(range(*store(stub.url())));
+    const std::string request = stub.requests().at(0);
+    EXPECT_EQ(count(request, "x-amz-security-token: tokentoken\r\n"), 1U) << request;
+    EXPECT_NE(request.find("SignedHeaders=", 0), std::string::npos);
+    EXPECT_NE(request.find("x-amz-security-token", request.find("SignedHeaders=")), std::string::npos) << request;
+    EXPECT_EQ(request.find(secret), std::string::npos);
+}
+
+class ProxyVariables {
+public:
+    explicit ProxyVariables(std::map<std::string, std::string> values) : values_{std::move(values)}
+    {
+        for (const auto& [name, value] : values_) ::setenv(name.c_str(), value.c_str(), 1);
+    }
+    ~ProxyVariables()
+    {
+        for (const auto& [name, value] : values_) ::unsetenv(name.c_str());
+    }
+    ProxyVariables(const ProxyVariables&) = delete;
+    ProxyVariables& operator=(const ProxyVariables&) = delete;
+
+private:
+    std::map<std::string, std::string> values_;
+};
+
+TEST_F(S3Faults, AProxyIsAskedUnlessTheHostIsExempt)
+{
+    Stub proxy{[this](const std::string& request, std::size_t) { return Answer{request.starts_with("CONNECT") ? answer("403 Forbidden") : good}; }};
+    {
+        const ProxyVariables set{{{"http_proxy", proxy.url()}, {"HTTPS_PROXY", proxy.url()}}};
+        EXPECT_EQ(range(*store("http://s3.invalid")).value(), "2345");
+        EXPECT_TRUE(proxy.requests().back().starts_with("GET http://s3.invalid/bucket/the%20key HTTP")) << proxy.requests().back();
+        EXPECT_FALSE(range(*store("https://s3.invalid")));
+        EXPECT_TRUE(proxy.requests().back().starts_with("CONNECT s3.invalid:443 HTTP")) << proxy.requests().back();
+    }
+    const std::size_t before = proxy.requests().size();
+    const ProxyVariables set{{{"http_proxy", proxy.url()}, {"NO_PROXY", "127.0.0.1"}}};
+    Stub own{{{good}}};
+    EXPECT_EQ(range(*store(own.url())).value(), "2345");
+    EXPECT_EQ(own.requests().size(), 1U);
+    EXPECT_EQ(proxy.requests().size(), before);
+}
+
+TEST_F(S3Faults, ABucketOfAnotherRegionIsSaidWithItsRegion)
+{
+    Stub stub{{{problem("301 Moved Permanently", "PermanentRedirect", "x-amz-bucket-region: eu-west-3\r\n")}}};
+    const auto read = range(*store(stub.url()));
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().code, Errc::invalid);
+    names(read.error(), {"301", "the key", "AWS_REGION to eu-west-3"});
+    EXPECT_EQ(stub.requests().size(), 1U);
 }
 
 TEST_F(S3Faults, APermissionThatLacksOnOneKeyNamesItAndIsNotAskedForAgain)
@@ -253,6 +325,7 @@ TEST_F(S3Faults, C19_AStoreWithoutConditionsLosesNothingOfOneWriter)
         std::map<std::string, std::string> held;
         Stub stub{without_conditions(held, refuses)};
         const auto tested = store(stub.url());
+        testing::internal::CaptureStderr();
         const Version first = tested->put("a", "one", Condition::absent()).value();
         EXPECT_EQ(tested->put("a", "two", Condition::absent()).error().code, Errc::exists);
         EXPECT_EQ(tested->put("a", "two", Condition::is("other")).error().code, Errc::changed);
@@ -263,6 +336,7 @@ TEST_F(S3Faults, C19_AStoreWithoutConditionsLosesNothingOfOneWriter)
         const std::size_t before = stub.requests().size();
         EXPECT_TRUE(tested->put("c", "x", Condition::absent()));
         for (std::size_t i = before; i < stub.requests().size(); ++i) EXPECT_EQ(stub.requests()[i].find("if-none-match"), std::string::npos);
+        EXPECT_EQ(count(testing::internal::GetCapturedStderr(), "no conditional writes"), 1U);
     }
 }
 

@@ -1,4 +1,4 @@
-// An S3 that misbehaves as told: one raw answer a connection, on loopback, and what it was asked. Destroyed it hangs up.
+// An S3 that misbehaves as told: raw answers on loopback, and what it was asked. It serves one connection at a time; destroyed it hangs up.
 #pragma once
 
 #include "common/objectstore/s3_store.hpp"
@@ -20,14 +20,25 @@
 
 namespace shoal::objectstore {
 
+// What follows an answer: the end of the connection, the next request on it, silence, or a zero byte ten times a second.
+enum class Then { hang_up, go_on, silence, drip };
+
 struct Answer {
-    std::string bytes;        // empty: it hangs up without one
-    bool stays_open = false;  // and sends no more
+    std::string bytes;  // may be none
+    Then then = Then::hang_up;
 };
 
 inline std::string answer(const std::string& status, const std::string& body = "", const std::string& headers = "")
 {
     return "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n" + headers + "\r\n" + body;
+}
+
+// After which the connection may be used again.
+inline Answer kept_alive(std::string text)
+{
+    constexpr std::string_view close = "Connection: close\r\n";
+    text.erase(text.find(close), close.size());
+    return {std::move(text), Then::go_on};
 }
 
 inline std::string problem(const std::string& status, const std::string& code, const std::string& headers = "")
@@ -58,6 +69,11 @@ public:
     ~Stub()
     {
         ::shutdown(listener_, SHUT_RDWR);
+        {
+            const std::lock_guard lock{mutex_};
+            over_ = true;
+            if (peer_ >= 0) ::shutdown(peer_, SHUT_RDWR);
+        }
         thread_.join();
         ::close(listener_);
         for (const int kept : kept_) ::close(kept);
@@ -70,6 +86,11 @@ public:
     {
         const std::lock_guard lock{mutex_};
         return requests_;
+    }
+    [[nodiscard]] std::size_t connections() const
+    {
+        const std::lock_guard lock{mutex_};
+        return connections_;
     }
 
 private:
@@ -89,25 +110,51 @@ private:
             request.append(buffer, static_cast<std::size_t>(got));
         }
     }
+    static void send_all(int peer, const std::string& bytes)
+    {
+        for (std::size_t sent = 0; sent < bytes.size();) {
+            const ssize_t more = ::send(peer, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+            if (more <= 0) return;
+            sent += static_cast<std::size_t>(more);
+        }
+    }
+    // Until the other hangs up.
+    static void drip(int peer)
+    {
+        pollfd readable{peer, POLLIN, 0};
+        while (::poll(&readable, 1, 100) == 0) send_all(peer, std::string(1, '\0'));
+    }
+    Then serve_one(int peer)
+    {
+        const std::string request = read_request(peer);
+        if (request.empty()) return Then::hang_up;
+        std::size_t number = 0;
+        {
+            const std::lock_guard lock{mutex_};
+            number = requests_.size();
+            requests_.push_back(request);
+        }
+        const Answer told = script_(request, number);
+        send_all(peer, told.bytes);
+        if (told.then == Then::drip) drip(peer);
+        return told.then;
+    }
+    bool holds(int peer)
+    {
+        const std::lock_guard lock{mutex_};
+        peer_ = peer;
+        connections_ += peer >= 0 ? 1 : 0;
+        return !over_;
+    }
     void serve()
     {
         while (true) {
             const int peer = ::accept(listener_, nullptr, nullptr);
             if (peer < 0) return;
-            const std::string request = read_request(peer);
-            std::size_t number = 0;
-            {
-                const std::lock_guard lock{mutex_};
-                number = requests_.size();
-                requests_.push_back(request);
-            }
-            const Answer told = script_(request, number);
-            for (std::size_t sent = 0; sent < told.bytes.size();) {
-                const ssize_t more = ::send(peer, told.bytes.data() + sent, told.bytes.size() - sent, MSG_NOSIGNAL);
-                if (more <= 0) break;
-                sent += static_cast<std::size_t>(more);
-            }
-            if (told.stays_open)
+            Then then = holds(peer) ? Then::go_on : Then::hang_up;
+            while (then == Then::go_on) then = serve_one(peer);
+            holds(-1);
+            if (then == Then::silence)
                 kept_.push_back(peer);
             else
                 ::close(peer);
@@ -119,6 +166,9 @@ private:
     int port_ = 0;
     mutable std::mutex mutex_;
     std::vector<std::string> requests_;
+    std::size_t connections_ = 0;
+    int peer_ = -1;  // who is being served
+    bool over_ = false;
     std::vector<int> kept_;
     std::thread thread_;
 };

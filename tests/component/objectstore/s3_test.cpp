@@ -18,13 +18,13 @@ namespace {
 constexpr const char* key_id = "AKIATEST0000000000AA";
 constexpr const char* secret = "testsecrettestsecrettestsecrettestsecret";
 
-// A port that is free, and the one after it.
+// A port that is free, and the two after it.
 int free_ports()
 {
     for (int attempt = 0; attempt < 50; ++attempt) {
         const int port = 20000 + (::getpid() * 7 + attempt * 131) % 10000;
         bool free = true;
-        for (int i = 0; i < 2; ++i) {
+        for (int i = 0; i < 3; ++i) {
             const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
             sockaddr_in address{};
             address.sin_family = AF_INET;
