@@ -52,6 +52,7 @@ private:
                     }
                     BOOST_OUTCOME_TRY(open.read(offset, run));
                     flat_.update(run);
+                    crew_.count(run.size());
                     return success();
                 }));
         }
