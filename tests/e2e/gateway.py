@@ -84,6 +84,10 @@ class OnS3(EndToEnd):
         listing = self.ask(f"{self.bucket}?list-type=2&prefix={urllib.parse.quote(prefix, safe='')}")
         return re.findall(r"<Key>(.*?)</Key>", listing)
 
+    def uploads(self):
+        """The keys of all uploads in parts that were begun and not ended."""
+        return re.findall(r"<Key>(.*?)</Key>", self.ask(f"{self.bucket}?uploads="))
+
     def reads(self, prefix):
         """How many bytes the gateway answered to each GET of a key with that beginning, by its own log."""
         log = (self.gateway / "log" / "client.rgw.a.log").read_text(errors="replace")

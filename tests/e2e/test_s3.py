@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from cluster import MIB, counted, make_model
+from cluster import KIB, MIB, counted, make_model, write
 from gateway import OnS3
 
 
@@ -40,6 +40,35 @@ class S3(OnS3):
         self.assertNotIn("wrongwrongwrong", done.err + done.out)
         os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1"
         self.assert_exit(self.cluster.seeder_command(*publish, deadline=60), 7, "http://127.0.0.1:1")
+
+    def test_C16_a_publish_that_was_killed_goes_on_and_leaves_no_parts(self):
+        source = self.cluster.path("source")
+        write(source / "a.bin", 1 * MIB)
+        write(source / "z.bin", 200 * MIB)  # the large one goes first, a.bin beside it
+        killed = self.cluster.start_seeder_command("publish", source, "--model", "llama")
+        killed.wait_for(lambda: self.uploads() and self.keys("shoal/blobs/"), "one blob up, the other under way")
+        killed.kill()
+        self.assertEqual(len(self.uploads()), 1)
+        self.assertEqual(self.keys("shoal/models/"), [])
+        done = self.cluster.seeder_command("publish", source, "--model", "llama", "--json", deadline=60)
+        self.assert_exit(done, 0)
+        self.assertEqual(done.event("published")["new_bytes"], 200 * MIB)
+        self.assertEqual(self.uploads(), [])
+        self.assert_exit(self.cluster.seeder_command("verify", "llama", done.event("published")["revision"], deadline=60), 0)
+
+    def test_ten_thousand_small_files_are_few_reads(self):
+        source = self.cluster.path("source")
+        for i in range(10_000):
+            write(source / f"{i // 100:02}" / f"{i:05}.bin", 4 * KIB)
+        revision = self.cluster.publish(source, deadline=60)
+        self.cluster.start_servers()
+        before = len(self.reads("shoal/"))
+        fetches = [self.cluster.start_fetch(self.cluster.path(f"dest{i}"), revision=revision) for i in range(8)]
+        for i, fetch in enumerate(fetches):
+            self.assertEqual(fetch.wait(60).code, 0)
+            self.assert_fetched(source, self.cluster.path(f"dest{i}"))
+        self.assertLessEqual(len(self.reads("shoal/blobs/")), 10)
+        self.assertLessEqual(len(self.reads("shoal/")) - before, 20)
 
     def test_an_endpoint_of_another_name_or_authority_is_not_trusted(self):
         source = make_model(self.cluster.path("source"))

@@ -213,5 +213,25 @@ TEST_F(S3StoreTest, C16_ALargeUploadThatIsGivenUpOrComesSecondLeavesNoParts)
     EXPECT_EQ(store->get("large", 100).value().content, "first");
 }
 
+TEST_F(S3StoreTest, C16_WhoFinishesAnUploadEndsWhatOthersBeganOfTheSame)
+{
+    const std::string bucket = new_bucket();
+    auto store = S3Store::open({bucket, "below/"}, environment_of(good())).value();
+    const std::string content(static_cast<std::size_t>(part_size(0) + 1), 'x');
+    auto slower = store->upload("large", content.size()).value();
+    auto other = store->upload("large too", content.size()).value();
+    auto faster = store->upload("large", content.size()).value();
+    ASSERT_TRUE(slower->write(as_bytes(content)));
+    ASSERT_TRUE(other->write(as_bytes(content)));
+    ASSERT_TRUE(faster->write(as_bytes(content)));
+    EXPECT_EQ(unfinished(bucket).size(), 3U);
+    ASSERT_TRUE(faster->commit());
+    EXPECT_EQ(unfinished(bucket).size(), 1U) << "the other key's is nobody's business";
+    ASSERT_TRUE(slower->commit());
+    ASSERT_TRUE(other->commit());
+    EXPECT_TRUE(unfinished(bucket).empty());
+    EXPECT_EQ(store->head("large").value().size, content.size());
+}
+
 }  // namespace
 }  // namespace shoal::objectstore
