@@ -34,7 +34,7 @@ public:
     Result<void> run()
     {
         begun_ = Clock::now();
-        BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store));
+        BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store, [this] { return !stop_.requested(); }));
         store_ = std::move(store);
         OriginGate* const gate = options_.origin_limit == 0 ? nullptr : &watch_.gate();
         BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }, gate}));
@@ -250,8 +250,20 @@ private:
         std::stable_sort(alone.begin(), alone.end(), [](const auto* a, const auto* b) { return a->size > b->size; });
         return watch_.crew().run(alone.size(), [&](std::size_t i) -> Result<void> {
             const SourceFile& file = tree_.files[alone[i]->files.front().value];
+            BOOST_OUTCOME_TRY(copied, copied_by_the_store(file, *alone[i]));
+            if (copied) return success();
             return copy_file(watch_.crew(), *store_, {file.path, file.content, 0}, alone[i]->pieces_root, manifest_.piece_size);
         });
+    }
+
+    // What it copies has the ETag of what was hashed.
+    Result<bool> copied_by_the_store(const SourceFile& file, const model::SwarmFile& blob)
+    {
+        auto copied = store_->copy_from({tree_.url, {file.path, file.size, file.version}}, objectstore::blob_key(blob.pieces_root));
+        if (!copied && copied.error().code == Errc::changed)
+            return failure(source_changed(tree_.name + " key '" + model::printable(file.path) + "'", file.size, "another version"));
+        if (copied && copied.value()) watch_.crew().count(file.size);
+        return copied;
     }
 
     Result<void> upload_pack(const model::SwarmFile& pack)

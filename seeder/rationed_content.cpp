@@ -25,10 +25,12 @@ private:
 
 Content rationed(Content content, OriginGate& gate)
 {
-    return {content.size, [open = std::move(content.open), &gate]() -> Result<std::shared_ptr<OpenContent>> {
-                BOOST_OUTCOME_TRY(inner, open());
-                return std::shared_ptr<OpenContent>{std::make_shared<RationedContent>(std::move(inner), gate)};
-            }};
+    return {content.size,
+        [open = std::move(content.open), &gate]() -> Result<std::shared_ptr<OpenContent>> {
+            BOOST_OUTCOME_TRY(inner, open());
+            return std::shared_ptr<OpenContent>{std::make_shared<RationedContent>(std::move(inner), gate)};
+        },
+        content.far};
 }
 
 }  // namespace shoal::seeder

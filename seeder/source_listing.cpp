@@ -93,7 +93,7 @@ private:
             if (!inner) return failure(OpenSourceObject::told(failure(inner.error()), name, stored.size).error());
             return std::shared_ptr<OpenContent>{std::make_shared<OpenSourceObject>(std::move(inner).value(), name, stored.size)};
         };
-        tree_.files.push_back({object.key, object.size, object.version, {object.size, open}});
+        tree_.files.push_back({object.key, object.size, object.version, {object.size, open, true}});
         seen_->emplace(object.key, object);
     }
 
@@ -134,7 +134,7 @@ private:
 
 Result<SourceTree> list_source(const std::string& url, const WalkOptions& options)
 {
-    BOOST_OUTCOME_TRY(store, objectstore::open_store(url));
+    BOOST_OUTCOME_TRY(store, objectstore::open_store(url, options.keep_going));
     return Lister{std::move(store), options}.list();
 }
 

@@ -113,18 +113,21 @@ bool is_remote(const objectstore::ObjectStore& store)
 Content content_of(objectstore::ObjectStore& store, ObjectRange range, OriginGate* gate)
 {
     const std::uint64_t size = range.size;
-    return {size, [&store, range = std::move(range), gate]() -> Result<std::shared_ptr<OpenContent>> {
-                if (range.version.empty()) {
-                    BOOST_OUTCOME_TRY(info, store.head(range.key));
-                    if (range.whole && info.size != range.size)
-                        return failure(Errc::integrity, "object has a wrong size: " + store.url() + " key '" + range.key + "': expected " +
-                                                            std::to_string(range.size) + " bytes, found " + std::to_string(info.size));
-                } else if (range.size == 0) {
-                    BOOST_OUTCOME_TRY(store.get_range(range.key, range.offset, {}, range.version));
-                }
-                if (is_remote(store)) return std::shared_ptr<OpenContent>{std::make_shared<AheadRange>(store, range, gate)};
-                return std::shared_ptr<OpenContent>{std::make_shared<OpenRange>(store, range, gate)};
-            }};
+    const bool far = is_remote(store);
+    return {size,
+        [&store, range = std::move(range), gate, far]() -> Result<std::shared_ptr<OpenContent>> {
+            if (range.version.empty()) {
+                BOOST_OUTCOME_TRY(info, store.head(range.key));
+                if (range.whole && info.size != range.size)
+                    return failure(Errc::integrity, "object has a wrong size: " + store.url() + " key '" + range.key + "': expected " +
+                                                        std::to_string(range.size) + " bytes, found " + std::to_string(info.size));
+            } else if (range.size == 0) {
+                BOOST_OUTCOME_TRY(store.get_range(range.key, range.offset, {}, range.version));
+            }
+            if (far) return std::shared_ptr<OpenContent>{std::make_shared<AheadRange>(store, range, gate)};
+            return std::shared_ptr<OpenContent>{std::make_shared<OpenRange>(store, range, gate)};
+        },
+        far};
 }
 
 }  // namespace shoal::seeder

@@ -250,7 +250,8 @@ Result<void> verify(const VerifyOptions& options, const Stop& stop)
     const TimePoint begun = Clock::now();
     BOOST_OUTCOME_TRY(model::check_model_name(options.model));
     BOOST_OUTCOME_TRY(id, parse_revision(options.revision));
-    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
+    const auto keep_going = [&stop] { return !stop.requested(); };
+    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store, keep_going));
     BOOST_OUTCOME_TRY(objectstore::require_revision(*store, options.model, id));
     BOOST_OUTCOME_TRY(revision, objectstore::load_manifest(*store, id));
     const model::Layout layout{revision.manifest};
@@ -259,7 +260,7 @@ Result<void> verify(const VerifyOptions& options, const Stop& stop)
     BOOST_OUTCOME_TRY(location, objectstore::load_location(*store, revision));
     std::unique_ptr<ObjectStore> source;
     if (!location.root.empty()) {
-        BOOST_OUTCOME_TRY(opened, objectstore::open_store(location.root));
+        BOOST_OUTCOME_TRY(opened, objectstore::open_store(location.root, keep_going));
         source = std::move(opened);
     }
     const std::size_t files = revision.manifest.files.size();

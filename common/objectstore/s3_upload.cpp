@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t mebibyte = 1U << 20U;
 constexpr std::uint64_t least_part = 16 * mebibyte;
 constexpr std::uint64_t most_parts = 9000;
-constexpr std::chrono::seconds abort_within{10};
+constexpr std::chrono::seconds abort_within{3};
 constexpr std::chrono::minutes complete_within{5};  // the store may put the parts together then
 
 Error other_length(const std::string& name, std::uint64_t expected, std::uint64_t found)
@@ -174,7 +174,7 @@ Result<void> S3Upload::make_visible()
 void S3Upload::abort()
 {
     if (id_.empty()) return;
-    (void)caller_->call({.method = "DELETE", .key = key_, .query = {{"uploadId", id_}}, .within = abort_within});
+    (void)caller_->call({.method = "DELETE", .key = key_, .query = {{"uploadId", id_}}, .within = abort_within, .to_the_end = true});
     id_.clear();
 }
 
