@@ -38,7 +38,7 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     std::vector<swarm::Member> result;
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
-        result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints});
+        result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable});
     return result;
 }
 
@@ -177,6 +177,7 @@ void Seeder::on_reply(const wire::Reply& reply)
 void Seeder::introduce(const RevisionId& revision)
 {
     session_->set_members(revision, members(neighbourhood_.neighbours(revision)));
+    session_->set_seeders(revision, neighbourhood_.seeders(revision));
 }
 
 void Seeder::act()

@@ -142,10 +142,19 @@ void Switchboard::settle(const std::vector<Touched>& touched, const std::vector<
     for (const Touched& each : touched) {
         Swarm& swarm = swarms_[each.revision];
         const std::size_t before = swarm.wanting();
+        const std::size_t seeders = swarm.handout.seeders();
         settle(swarm, each, now);
+        if (swarm.handout.seeders() != seeders) reshare(swarm, now);
         announce_changes(each.revision, swarm, before, now);
         if (swarm.members.empty() && swarm.strangers.empty()) swarms_.erase(each.revision);
     }
+}
+
+// The seeders that are left, or one more, split the pieces anew.
+void Switchboard::reshare(const Swarm& swarm, TimePoint now)
+{
+    for (const PeerId& seeder : seeders_)
+        if (swarm.members.contains(seeder)) news_.tell(seeder, Urgency::urgent, now);
 }
 
 void Switchboard::settle(Swarm& swarm, const Touched& touched, TimePoint now)
@@ -251,14 +260,25 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
         if (other == nullptr || holding == nullptr || room == 0) continue;
         --room;
         said.neighbours.push_back({peer, other->beat.key, other->beat.role, nearness(member.place, other->place), dial, holding->state == wire::HoldState::held,
-            dial ? other->endpoints : std::vector<std::string>{}});
+            dial ? other->endpoints : std::vector<std::string>{}, other->dialable});
     }
     for (const Stranger& stranger : swarm.strangers) {
         if (room == 0 || said.neighbours.size() >= neighbours_in_a_swarm) break;
         --room;
-        said.neighbours.push_back({stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}});
+        said.neighbours.push_back({stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true});
     }
+    if (member.is_seeder()) said.seeders = serving(revision);
     return said;
+}
+
+std::vector<PeerId> Switchboard::serving(const RevisionId& revision) const
+{
+    std::vector<PeerId> serving;
+    for (const PeerId& seeder : seeders_) {
+        const wire::Holding* const holding = roster_.find(seeder, revision);
+        if (holding != nullptr && holding->state == wire::HoldState::held && serving.size() < neighbours_in_a_swarm) serving.push_back(seeder);
+    }
+    return serving;
 }
 
 std::string Switchboard::withdrawal(const RevisionId& revision, const Swarm& swarm) const

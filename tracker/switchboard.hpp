@@ -76,6 +76,8 @@ private:
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
     [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
     [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    [[nodiscard]] std::vector<PeerId> serving(const RevisionId& revision) const;  // seeders
+    void reshare(const Swarm& swarm, TimePoint now);
     [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;
 
     Duration beat_;

@@ -19,6 +19,7 @@ struct Member {
     bool seeder = false;
     bool dial = true;
     std::vector<std::string> endpoints;  // "addr:port"
+    bool spreads = true;                 // others can dial it: counted on to hand on what it gets
 };
 
 }  // namespace shoal::swarm

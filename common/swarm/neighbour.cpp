@@ -5,6 +5,7 @@
 #include "common/swarm/index.hpp"
 #include "common/swarm/messages.hpp"
 #include "common/swarm/neighbours.hpp"
+#include "common/swarm/showing.hpp"
 
 #include <libtorrent/bdecode.hpp>
 #include <libtorrent/bitfield.hpp>
@@ -77,7 +78,7 @@ bool Neighbour::on_extension_handshake(const lt::bdecode_node& handshake)
     if (shook_) return true;
     shook_ = true;
     shown_ = read_shown(handshake);
-    again_id_ = read_again_id(handshake);
+    words_ = read_words(handshake);
     judge_again();
     return true;
 }
@@ -108,23 +109,61 @@ void Neighbour::admit()
         send(reject.data(), reject.size());
     }
     unheeded_.clear();
-    if (kept_back_ && again_id_ != 0) {
-        const std::string again = again_message(again_id_);
-        send(again.data(), again.size());
-    }
+    if (kept_back_) say(Word::again);
+    if (shows() && !all_.availability().wants_all()) say(Word::wants, packed(all_.availability().want()));
+    if (Showing* const to = showing()) to->joined(*this, all_.spreads(id()), has_);
+}
+
+Showing* Neighbour::showing() const
+{
+    return counted_ && heeds_shows() ? all_.showing() : nullptr;
+}
+
+void Neighbour::say(Word word, std::string_view content)
+{
+    const std::uint8_t id = words_[static_cast<std::size_t>(word)];
+    if (id == 0) return;
+    const std::string message = word_message(id, content);
+    send(message.data(), message.size());
+}
+
+void Neighbour::say_hungry()
+{
+    say(Word::hungry);
+}
+
+void Neighbour::show(PieceIndex piece)
+{
+    const auto have = have_message(piece);
+    send(have.data(), have.size());
 }
 
 bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
 {
-    if (message != again_id) return false;
-    if (static_cast<int>(body.size()) < length) return true;
-    const std::string bitfield = bitfield_message(all_.availability().have());
-    send(bitfield.data(), bitfield.size());
+    const auto word = word_of(message);
+    if (!word) return false;
+    if (static_cast<int>(body.size()) >= length) answer(*word, {body.data(), static_cast<std::size_t>(length)});
     return true;
+}
+
+void Neighbour::answer(Word word, std::string_view content)
+{
+    Showing* const to = showing();
+    if (to == nullptr) {
+        const std::string bitfield = bitfield_message(all_.availability().have());
+        if (word == Word::again) send(bitfield.data(), bitfield.size());
+    } else if (word == Word::again) {
+        to->show_again(*this);
+    } else if (word == Word::hungry) {
+        to->hungry(*this);
+    } else if (auto want = unpacked(content, has_.size())) {
+        to->wants(*this, std::move(*want));
+    }
 }
 
 void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 {
+    if (Showing* const to = showing()) to->left(*this);
     set_all(false);
     admitted_ = false;
     all_.left(*this);
@@ -145,6 +184,7 @@ void Neighbour::set(std::uint32_t piece, bool held)
     held ? ++held_ : --held_;
     if (!counted_) return;
     held ? all_.availability().added({piece}) : all_.availability().removed({piece});
+    if (Showing* const to = showing()) held ? to->has(*this, {piece}) : to->lost(*this, {piece});
 }
 
 void Neighbour::set_all(bool held)
@@ -167,13 +207,13 @@ bool Neighbour::on_dont_have(lt::piece_index_t piece)
 bool Neighbour::on_bitfield(const lt::bitfield& bits)
 {
     for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
-    return hidden();
+    return shows() || hidden();
 }
 
 bool Neighbour::on_have_all()
 {
     set_all(true);
-    return hidden();
+    return shows() || hidden();
 }
 
 bool Neighbour::on_have_none()
@@ -213,7 +253,7 @@ bool Neighbour::on_piece(const lt::peer_request& piece, lt::span<const char> /*b
 
 void Neighbour::sent_piece(const lt::peer_request& piece)
 {
-    all_.sent(piece);
+    all_.sent(*this, piece);
 }
 
 void Neighbour::tick()

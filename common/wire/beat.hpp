@@ -88,6 +88,7 @@ struct Neighbour {
     bool dial = true;  // connect to it; else only admit it
     bool complete = false;
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
+    bool dialable = true;                // by others: it is counted on to hand on what it gets
     bool operator==(const Neighbour&) const = default;
 };
 
@@ -97,6 +98,7 @@ struct Swarm {  // per revision that the beat held or wanted
     std::vector<Neighbour> neighbours;  // all of them, each time
     std::string withdrawn;              // why no seeder serves it any more; empty otherwise
     std::uint32_t wanting = 0;          // live processes that have not all of it: a lingering fetch may leave at 0
+    std::vector<PeerId> seeders;        // to a seeder: those that serve it, itself included
     bool operator==(const Swarm&) const = default;
 };
 

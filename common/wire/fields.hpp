@@ -62,13 +62,14 @@ constexpr auto fields(const Neighbour&)
 {
     return std::tuple{Field{"peer", &Neighbour::peer, Presence::required}, Field{"key", &Neighbour::key}, Field{"role", &Neighbour::role},
         Field{"nearness", &Neighbour::nearness}, Field{"dial", &Neighbour::dial}, Field{"complete", &Neighbour::complete},
-        Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
+        Field{"dialable", &Neighbour::dialable}, Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
 }
 
 constexpr auto fields(const Swarm&)
 {
     return std::tuple{Field{"revision", &Swarm::revision, Presence::required}, Field{"model", &Swarm::model},
-        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn}, Field{"wanting", &Swarm::wanting}};
+        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn},
+        Field{"seeders", &Swarm::seeders, Presence::optional, max_neighbours}, Field{"wanting", &Swarm::wanting}};
 }
 
 constexpr auto fields(const Wish&)
