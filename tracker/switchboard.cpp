@@ -36,8 +36,14 @@ std::size_t Swarm::wanting() const
     return handout.lacking() + static_cast<std::size_t>(std::count_if(strangers.begin(), strangers.end(), lacks));
 }
 
-Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits)
-    : beat_{beat}, topology_{std::move(topology)}, random_{seed}, started_{started}, id_{random_id<TrackerId>()}, roster_{beat, limits}
+Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit, RosterLimits limits)
+    : beat_{beat},
+      topology_{std::move(topology)},
+      random_{seed},
+      started_{started},
+      id_{random_id<TrackerId>()},
+      roster_{beat, limits},
+      origin_{origin_limit, beat, started}
 {}
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
@@ -46,6 +52,7 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     Taken taken = roster_.take(beat, remote, topology_.find(beat.node, address_of(beat, remote)), now);
     if (!known && taken.kind == Taken::Kind::taken) record("joined", beat.peer, beat.node, now);
     if (known && taken.kind == Taken::Kind::left) record("left", beat.peer, beat.node, now);
+    if (taken.kind == Taken::Kind::left) tell_all(origin_.left(beat.peer, now), now);
     settle(taken.touched, taken.gone, now);
     reply = blank(now);
     reply.need_full = taken.kind == Taken::Kind::need_full;
@@ -55,7 +62,10 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     if (taken.kind == Taken::Kind::overtaken) reply = this->reply(beat.peer, now);  // the later one goes on being held
     if (taken.kind != Taken::Kind::taken) return Answer::now;
     const Member& member = *roster_.find(beat.peer);
-    if (member.is_seeder()) seeders_.insert(beat.peer);
+    if (member.is_seeder()) {
+        seeders_.insert(beat.peer);
+        hear_origin(beat, now);
+    }
     hear_received(member, beat, now);
     if (!taken.moved) return Answer::may_wait;
     for (const auto& [revision, holding] : member.holdings) {
@@ -72,6 +82,20 @@ void Switchboard::told(const PeerId& peer, TimePoint now)
     if (roster_.find(peer) == nullptr) return;
     roster_.set_waits(peer, false, now);
     news_.answered(peer, now);
+    origin_.told(peer, now);
+}
+
+void Switchboard::hear_origin(const wire::Beat& beat, TimePoint now)
+{
+    OriginClaim claim{.obeys = beat.origin_rate, .busy = beat.origin_busy};
+    for (const wire::Confirmed& confirmed : beat.origin_confirmed)
+        if (confirmed.tracker == id_) claim.confirmed = confirmed.number;
+    tell_all(origin_.heard(beat.peer, claim, now), now);
+}
+
+void Switchboard::tell_all(const std::vector<PeerId>& peers, TimePoint now)
+{
+    for (const PeerId& peer : peers) news_.tell(peer, Urgency::urgent, now);
 }
 
 wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
@@ -93,7 +117,10 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
         const bool idle = said.neighbours.empty() && said.withdrawn.empty() && said.wanting == 0;
         if (!idle || member->holdings.size() <= few_holdings) reply.swarms.push_back(std::move(said));
     }
-    if (member->is_seeder()) reply.wishes = wishes_for(*member);
+    if (!member->is_seeder()) return reply;
+    reply.wishes = wishes_for(*member);
+    reply.origin_capped = origin_.limit() > 0;
+    reply.origin = origin_.slice(peer);
     return reply;
 }
 
@@ -115,6 +142,7 @@ std::vector<PeerId> Switchboard::expire(TimePoint now)
     const Expired expired = roster_.expire(now);
     for (const PeerId& peer : expired.gone) record("silent", peer, {}, now);
     settle(expired.touched, expired.gone, now);
+    tell_all(origin_.pass(now), now);
     return expired.gone;
 }
 
@@ -137,7 +165,7 @@ void Switchboard::settle(const std::vector<Touched>& touched, const std::vector<
     for (const PeerId& peer : gone) {
         if (roster_.find(peer) != nullptr) continue;  // another instance has taken its place
         news_.forget(peer);
-        seeders_.erase(peer);
+        if (seeders_.erase(peer) > 0) tell_all(origin_.silent(peer, now), now);
     }
     for (const Touched& each : touched) {
         Swarm& swarm = swarms_[each.revision];
