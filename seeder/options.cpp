@@ -58,7 +58,8 @@ struct Flags {
 
 void add_store(CLI::App& app, std::string& store)
 {
-    cli::add_check(app.add_option("--store", store, "Object store, file:///directory")->option_text("URL REQUIRED")->required(), objectstore::check_url);
+    cli::add_check(app.add_option("--store", store, "Object store, file:///directory or s3://bucket[/prefix]")->option_text("URL REQUIRED")->required(),
+        objectstore::check_url);
 }
 
 void add_json(CLI::App& app, Flags& flags)

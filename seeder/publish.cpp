@@ -58,6 +58,9 @@ private:
     Result<void> refuse_store_inside()
     {
         const auto directory = objectstore::directory_of(store_->url());
+        if (!directory && options_.placement == Placement::in_place)
+            return failure(
+                Errc::invalid, "cannot publish in place: " + store_->url() + ": whoever reads that store does not see these files", "copy them, by --copy");
         std::error_code none;
         const std::string place = directory ? std::filesystem::canonical(*directory, none).string() + "/" : "";
         if (directory && !none && (place.starts_with(tree_.root.string() + "/")) && !single_file())

@@ -67,7 +67,7 @@ bool ends_it(const Error& error)
 
 Errc worst(Errc code)
 {
-    return code == Errc::not_allowed || code == Errc::io ? code : Errc::integrity;
+    return code == Errc::not_allowed || code == Errc::io || code == Errc::timed_out ? code : Errc::integrity;
 }
 
 // What the store says of a revision.

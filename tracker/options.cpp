@@ -26,7 +26,8 @@ void add_serve(CLI::App& app, ServeOptions& options)
 {
     CLI::App& serve = *app.add_subcommand("serve", "Know who holds and wants what, and introduce them to each other");
     cli::add_check(
-        serve.add_option("--store", options.store, "Object store, file:///directory")->option_text("URL REQUIRED")->required(), objectstore::check_url);
+        serve.add_option("--store", options.store, "Object store, file:///directory or s3://bucket[/prefix]")->option_text("URL REQUIRED")->required(),
+        objectstore::check_url);
     cli::add_check(serve.add_option("--listen", options.listen, "HTTP address")->option_text("[ADDR]:PORT (default :8080)"), net::check_http);
     CLI::Option* beat = cli::add_duration(serve, "--beat", options.beat, "How often processes report, 200ms to 60s; gone after two that are missed");
     cli::add_check(beat->option_text("DURATION (default 3s)"), check_beat);

@@ -76,7 +76,8 @@ public:
 // Whether open_store() understands a URL; invalid, naming what it does understand.
 Result<void> check_url(const std::string& url);
 
-// file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
+// file:///dir (the directory must exist: not_found), or s3://bucket[/prefix] as the AWS_* variables say (the bucket must exist: not_found; what else is
+// wrong there: s3_call.hpp). Others: invalid, naming what is understood.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
 
 // The URL of a directory with an absolute path; open_store() takes it back to that path ("%" is escaped).

@@ -182,12 +182,13 @@ class Cluster:
         self.logs.mkdir()
         self.store = self.dir / "store"
         self.store.mkdir()
+        self.s3 = None  # the URL of another store in its place
         self.processes = []
         self.current_tracker = None
 
     @property
     def store_url(self):
-        return f"file://{self.store}"
+        return self.s3 or f"file://{self.store}"
 
     def path(self, name):
         return self.dir / name
