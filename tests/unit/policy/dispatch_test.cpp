@@ -194,6 +194,8 @@ TEST_F(DispatchTest, TheHungryAreShownWhatOthersHold)
     dispatch.hungry(2, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
     has(2, 0);
+    EXPECT_THAT(next(100 * piece), IsEmpty());  // it may go on with what others give
+    dispatch.hungry(2, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 1}}));
     has(2, 1);
     has(2, 2);
@@ -210,11 +212,16 @@ protected:
         has(1, 0);
         for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, 1);
     }
-    // Time passes in which the others get pieces.
+    // Time passes in which each takes what it was shown, and the others get all but what peer 1 has.
     Shows pass(Duration step, std::uint32_t index)
     {
         now += step;
-        for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, index);
+        for (const std::uint32_t kept : dispatch.shown(1)) has(1, kept);
+        std::vector<std::uint32_t> spread{index};
+        for (PeerSlot peer = 2; peer <= 4; ++peer)
+            for (const std::uint32_t shown : dispatch.shown(peer)) spread.push_back(shown);
+        for (PeerSlot peer = 2; peer <= 4; ++peer)
+            for (const std::uint32_t each : spread) has(peer, each);
         return next(1000 * piece);
     }
 };
@@ -248,7 +255,7 @@ TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
     for (PeerSlot peer : {2U, 3U}) dispatch.hungry(peer, now);
     has(1, 0);
     has(1, 1);
-    const Shows shows = next(8 * piece);
+    const Shows shows = next(2 * piece);
     ASSERT_EQ(shows.size(), 2U);
     EXPECT_NE(shows[0].piece, shows[1].piece);
 }
