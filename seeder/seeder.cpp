@@ -38,7 +38,8 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     std::vector<swarm::Member> result;
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
-        result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable});
+        result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable,
+            neighbour.holds_some});
     return result;
 }
 

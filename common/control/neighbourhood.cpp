@@ -14,6 +14,7 @@ void merge(wire::Neighbour& mine, const wire::Neighbour& other)
     mine.dial = mine.dial || other.dial;
     mine.complete = mine.complete || other.complete;
     mine.dialable = mine.dialable || other.dialable;
+    mine.holds_some = mine.holds_some || other.holds_some;
     mine.nearness = std::min(mine.nearness, other.nearness);
     if (mine.key.is_zero()) mine.key = other.key;
     for (const std::string& endpoint : other.endpoints) {

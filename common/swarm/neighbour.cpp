@@ -111,12 +111,21 @@ void Neighbour::admit()
     unheeded_.clear();
     if (kept_back_) say(Word::again);
     if (shows() && !all_.availability().wants_all()) say(Word::wants, packed(all_.availability().want()));
-    if (Showing* const to = showing()) to->joined(*this, all_.spreads(id()), has_);
+    join_showing();
+}
+
+// The extension handshake comes before the bitfield: until that is here a piece that it holds would be read for it.
+void Neighbour::join_showing()
+{
+    Showing* const to = all_.showing();
+    if (joined_ || !told_ || !counted_ || !heeds_shows() || to == nullptr) return;
+    joined_ = true;
+    to->joined(*this, all_.spreads(id()), has_);
 }
 
 Showing* Neighbour::showing() const
 {
-    return counted_ && heeds_shows() ? all_.showing() : nullptr;
+    return joined_ ? all_.showing() : nullptr;
 }
 
 void Neighbour::say(Word word, std::string_view content)
@@ -148,6 +157,8 @@ bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
 
 void Neighbour::answer(Word word, std::string_view content)
 {
+    told_ = true;
+    join_showing();
     Showing* const to = showing();
     if (to == nullptr) {
         const std::string bitfield = bitfield_message(all_.availability().have());
@@ -171,8 +182,10 @@ void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 
 // What it has
 
-bool Neighbour::hidden()
+bool Neighbour::heard()
 {
+    told_ = true;
+    join_showing();
     if (!admitted_) kept_back_ = true;
     return !admitted_;
 }
@@ -195,30 +208,34 @@ void Neighbour::set_all(bool held)
 bool Neighbour::on_have(lt::piece_index_t piece)
 {
     set(number(piece), true);
-    return hidden();
+    return heard();
 }
 
 bool Neighbour::on_dont_have(lt::piece_index_t piece)
 {
     set(number(piece), false);
-    return hidden();
+    return heard();
 }
 
 bool Neighbour::on_bitfield(const lt::bitfield& bits)
 {
     for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
-    return shows() || hidden();
+    const bool kept = heard();
+    return shows() || kept;
 }
 
 bool Neighbour::on_have_all()
 {
     set_all(true);
-    return shows() || hidden();
+    const bool kept = heard();
+    return shows() || kept;
 }
 
 bool Neighbour::on_have_none()
 {
     set_all(false);
+    told_ = true;
+    join_showing();
     return !admitted_;
 }
 
@@ -259,6 +276,8 @@ void Neighbour::sent_piece(const lt::peer_request& piece)
 void Neighbour::tick()
 {
     ++ticks_;
+    told_ = told_ || shook_;
+    join_showing();
     if (admitted_) return watch_silence();
     if (ticks_ > (shown_ ? ticks_for_admission : ticks_for_handshake) && !connection_.is_connecting()) hang_up();
 }

@@ -61,6 +61,7 @@ public:
 
 private:
     void admit();
+    void join_showing();
     void set_all(bool held);
     void set(std::uint32_t piece, bool held);
     void watch_silence();
@@ -68,7 +69,7 @@ private:
     void say(Word word, std::string_view content = {});
     void answer(Word word, std::string_view content);
     [[nodiscard]] Showing* showing() const;  // which has a say in what it asks for
-    [[nodiscard]] bool hidden();             // of what this neighbour says it has: true keeps it from libtorrent
+    [[nodiscard]] bool heard();             // of what this neighbour says it has: true keeps it from libtorrent
 
     Neighbours& all_;
     lt::peer_connection_handle connection_;
@@ -76,6 +77,8 @@ private:
     bool shook_ = false;  // the extension handshake has come
     bool admitted_ = false;
     bool counted_ = false;    // among the holders
+    bool told_ = false;       // what it has
+    bool joined_ = false;     // the seeder's showing
     bool kept_back_ = false;  // libtorrent was not told all that it has
     WordIds words_{};
     int ticks_ = 0;

@@ -93,10 +93,21 @@ void Neighbours::judge_all()
 void Neighbours::set_members(const std::vector<Member>& members)
 {
     roster_.assign(members);
+    if (showing_ && !std::exchange(told_, true)) showing_->wait_for(unconnected_holders());
     told_ = true;
     judge_all();
     if (dial()) connect_now();
     start();
+}
+
+std::set<PeerId> Neighbours::unconnected_holders() const
+{
+    std::set<PeerId> holders;
+    for (const Member& member : roster_.members())
+        if (!member.seeder && member.holds_some && member.peer != self_.shown.peer) holders.insert(member.peer);
+    for (const Neighbour* neighbour : connections_)
+        if (neighbour->admitted()) holders.erase(neighbour->id());
+    return holders;
 }
 
 void Neighbours::on_files_checked()

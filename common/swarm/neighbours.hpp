@@ -84,6 +84,7 @@ private:
     bool dial();  // whether there was anybody to dial
     void connect_now();
     [[nodiscard]] bool connected(const Member& member) const;
+    [[nodiscard]] std::set<PeerId> unconnected_holders() const;
     void ban(const PeerId& peer);
     void look_for_hunger();
 

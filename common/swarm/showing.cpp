@@ -9,6 +9,8 @@
 namespace shoal::swarm {
 namespace {
 
+constexpr Duration longest_wait = std::chrono::seconds{2};
+
 std::vector<std::uint32_t> piece_bytes(const model::Layout& layout)
 {
     std::vector<std::uint32_t> bytes;
@@ -41,8 +43,15 @@ std::optional<policy::PeerSlot> Showing::slot_of(const Neighbour& neighbour) con
     return known == slots_.end() ? std::nullopt : std::optional{known->second};
 }
 
+void Showing::wait_for(std::set<PeerId> holders)
+{
+    awaited_ = std::move(holders);
+    waits_until_ = Clock::now() + longest_wait;
+}
+
 void Showing::joined(Neighbour& neighbour, bool spreads, const std::vector<bool>& has)
 {
+    awaited_.erase(neighbour.id());
     const policy::PeerSlot slot = next_slot_++;
     slots_.emplace(&neighbour, slot);
     neighbours_.emplace(slot, &neighbour);
@@ -117,6 +126,7 @@ void Showing::second()
 void Showing::pump()
 {
     const TimePoint now = Clock::now();
+    if (!awaited_.empty() && now < waits_until_) return;
     const std::uint64_t window = shared_->uplink.window(largest_, now) / std::max<std::size_t>(1, shared_->torrents);
     for (const auto& [slot, piece] : dispatch_.next(window, now, shared_->random)) {
         if (expect_) expect_(piece);

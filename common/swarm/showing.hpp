@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,8 @@ public:
     void hungry(const Neighbour& neighbour);
     void show_again(Neighbour& neighbour);  // it could not heed what it was shown
 
+    // Nothing is shown before these have joined, or 2 s have gone: what they hold is not read again.
+    void wait_for(std::set<PeerId> holders);
     void share_with(const PeerId& own, const std::vector<PeerId>& seeders);  // the pieces, among them
     void sent(const Neighbour& neighbour, std::uint32_t bytes);              // also to those that were never shown anything
     void second();
@@ -52,6 +55,8 @@ private:
     std::shared_ptr<SharedUplink> shared_;
     std::function<void(PieceIndex)> expect_;
     policy::Dispatch dispatch_;
+    std::set<PeerId> awaited_;
+    TimePoint waits_until_;
     policy::PeerSlot next_slot_ = 0;
     std::unordered_map<const Neighbour*, policy::PeerSlot> slots_;
     std::unordered_map<policy::PeerSlot, Neighbour*> neighbours_;

@@ -89,6 +89,7 @@ struct Neighbour {
     bool complete = false;
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
     bool dialable = true;                // by others: it is counted on to hand on what it gets
+    bool holds_some = false;             // of the revision
     bool operator==(const Neighbour&) const = default;
 };
 

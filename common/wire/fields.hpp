@@ -62,7 +62,8 @@ constexpr auto fields(const Neighbour&)
 {
     return std::tuple{Field{"peer", &Neighbour::peer, Presence::required}, Field{"key", &Neighbour::key}, Field{"role", &Neighbour::role},
         Field{"nearness", &Neighbour::nearness}, Field{"dial", &Neighbour::dial}, Field{"complete", &Neighbour::complete},
-        Field{"dialable", &Neighbour::dialable}, Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
+        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some},
+        Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
 }
 
 constexpr auto fields(const Swarm&)

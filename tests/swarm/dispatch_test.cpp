@@ -42,6 +42,42 @@ TEST_F(DispatchedSwarm, EachPieceLeavesTheSeederOnce)
     EXPECT_EQ(from.storage->reads(), model().pieces.size());
 }
 
+TEST_F(DispatchedSwarm, WhatAPeerHoldsAlreadyIsNotReadForIt)
+{
+    Node& from = seeder(model());
+    Node& to = node();
+    std::vector<bool> have(model().pieces.size());
+    std::fill(have.begin(), have.begin() + 60, true);
+    to.add(model(), std::make_shared<MemoryStorage>(model(), MemoryStorage::Holds::all), have);
+    everybody_knows_everybody(model().revision);
+    ASSERT_TRUE(until([&] { return to.complete(); }));
+    EXPECT_EQ(from.storage->reads(), model().pieces.size() - 60);
+}
+
+TEST_F(DispatchedSwarm, C28_ASeederThatStartsAmidASwarmWaitsForThoseThatHoldSomething)
+{
+    Node& from = seeder(model());
+    Node& to = peer(model());
+    Node& holder = seeder(model(), [](SessionOptions& options) { options.kind = Kind::peer; });
+    Member late = holder.member(false);
+    late.holds_some = true;
+    to.session->set_members(model().revision, {from.member(false), holder.member(false)});
+    from.session->set_members(model().revision, {to.member(), late});
+    ASSERT_TRUE(until([&] { return from.stats(model()).connections == 1; }));
+    holder.session->set_members(model().revision, {from.member(), to.member()});
+    ASSERT_TRUE(until([&] { return to.complete(); }));
+    EXPECT_EQ(sent({&from}), 0U);
+}
+
+TEST_F(DispatchedSwarm, AHolderThatNeverComesIsNotWaitedForLong)
+{
+    Node& from = seeder(model());
+    Node& to = peer(model());
+    from.session->set_members(model().revision, {to.member(), {.peer = random_id<PeerId>(), .key = {}, .dial = false, .endpoints = {}, .holds_some = true}});
+    to.session->set_members(model().revision, {from.member(false)});
+    EXPECT_TRUE(until([&] { return to.complete(); }));
+}
+
 TEST_F(DispatchedSwarm, PeersThatReachNobodyElseAreEachFed)
 {
     Node& from = seeder(model());

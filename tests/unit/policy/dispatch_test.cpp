@@ -248,6 +248,42 @@ TEST_F(DispatchWithAKeeper, NobodyIsFoundOutWithinTwoSecondsOrWhileNobodyTakesAn
     for (const auto& show : next(100 * piece)) EXPECT_NE(show.piece.value, 0U);
 }
 
+TEST_F(DispatchTest, TheHungryIsShownWhatIsOnItsWayToAnotherIfNothingElseIsLeftAndNoThirdIs)
+{
+    begin(1);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    ASSERT_EQ(next(8 * piece).size(), 1U);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.hungry(peer, now);
+    EXPECT_EQ(next(8 * piece).size(), 1U);
+}
+
+TEST_F(DispatchTest, AKeeperOfWhatNobodyElseWantsIsCountedOn)
+{
+    begin(4);
+    dispatch.joined(1, true, now);
+    dispatch.joined(2, true, now);
+    dispatch.joined(3, true, now);
+    for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, {false, true, true, true});
+    has(1, 0);
+    now += 3s;
+    has(2, 1);
+    has(3, 1);
+    EXPECT_EQ(by_peer(next(100 * piece)).count(1), 1U);
+}
+
+TEST_F(DispatchTest, WhatIsLateAtOneIsShownToAnotherOnceNothingElseIsLeft)
+{
+    begin(2, {.extra_bytes = piece});
+    dispatch.joined(1, true, now);
+    ASSERT_EQ(next(8 * piece).size(), 2U);
+    dispatch.joined(2, true, now);
+    now += 900ms;
+    dispatch.sent(1, now);
+    EXPECT_THAT(next(8 * piece), ::testing::IsEmpty());
+    now += 200ms;
+    EXPECT_EQ(by_peer(next(8 * piece)), (std::map<PeerSlot, int>{{2, 1}}));
+}
+
 TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
 {
     begin(2);
