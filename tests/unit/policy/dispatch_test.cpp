@@ -259,11 +259,11 @@ TEST_F(DispatchTest, TheHungryIsShownWhatIsOnItsWayToAnotherIfNothingElseIsLeftA
 
 TEST_F(DispatchTest, AKeeperOfWhatNobodyElseWantsIsCountedOn)
 {
-    begin(4);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
-    dispatch.joined(3, true, now);
-    for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, {false, true, true, true});
+    begin(8);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    std::vector<bool> others(8, true);
+    others[0] = false;
+    for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, others);
     has(1, 0);
     now += 3s;
     has(2, 1);
