@@ -19,6 +19,7 @@ void Dispatch::joined(PeerSlot slot, bool spreads, TimePoint now)
     peer.has.assign(pieces_.size(), false);
     peer.lacks = pieces_.size();
     peer.moved = now;
+    peer.joined = now;
 }
 
 void Dispatch::left(PeerSlot slot)
@@ -56,8 +57,9 @@ void Dispatch::has(PeerSlot slot, PieceIndex index, TimePoint now)
     peer.has[piece] = true;
     peer.moved = now;
     peer.stalled = false;
-    peer.hungry.reset();
-    if (peer.shown.erase(piece) > 0) {
+    if (peer.shown.erase(piece) == 0) {
+        peer.hungry.reset();  // others feed it
+    } else {
         peer.shown_bytes -= bytes_[piece];
         flight_ -= bytes_[piece];
         --pieces_[piece].shown;
@@ -148,13 +150,13 @@ std::optional<std::uint32_t> Dispatch::fresh_for(Peer& peer) const
     return std::nullopt;
 }
 
-// The rarest; one that is on its way to another only if nothing else is left, and then to one more: the hungry are many at once, and each hands on what it gets.
-std::optional<std::uint32_t> Dispatch::held_for(const Peer& peer) const
+// The rarest, and what another was shown only if it is late there, and to one more: the hungry are many at once, and each hands on what it gets.
+std::optional<std::uint32_t> Dispatch::held_for(const Peer& peer, TimePoint now) const
 {
     const auto rank = [&](std::uint32_t piece) { return std::pair{pieces_[piece].shown, pieces_[piece].holders}; };
     std::optional<std::uint32_t> best;
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
-        if (!wanted(peer, piece) || pieces_[piece].shown > 1 || peer.shown.contains(piece)) continue;
+        if (!wanted(peer, piece) || (pieces_[piece].shown > 0 && !is_late(pieces_[piece], now)) || peer.shown.contains(piece)) continue;
         if (!best || rank(piece) < rank(*best)) best = piece;
     }
     return best;
@@ -169,7 +171,7 @@ std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint n
         const bool hungry = is_hungry(peer, now);
         if (!peer.spreads && spreaders_ > 0 && !hungry) continue;
         std::optional<std::uint32_t> piece = fresh_for(peer);
-        if (!piece && hungry) piece = held_for(peer);
+        if (!piece && hungry) piece = held_for(peer, now);
         if (!piece || !has_room(peer, window, *piece, now)) continue;
         const std::uint64_t owed = 2 * (peer.shown_bytes + peer.sole_bytes) + random() % bytes_[*piece];
         if (best && owed >= least) continue;
@@ -190,16 +192,19 @@ std::optional<Dispatch::Show> Dispatch::choose_extra(std::uint64_t window, TimeP
     for (const std::uint32_t piece : last->second.sole)
         if (pieces_[piece].shown == 0 && may_double(piece)) return choose_for(piece, window, now, random);
     for (const std::uint32_t piece : last->second.shown)
-        if (pieces_[piece].shown == 1 && now - pieces_[piece].shown_at > limits_.late_after && may_double(piece)) return choose_for(piece, window, now, random);
+        if (is_late(pieces_[piece], now) && may_double(piece)) return choose_for(piece, window, now, random);
     return std::nullopt;
 }
 
+// Who has come since it was shown is the swarm's to feed.
 std::optional<Dispatch::Show> Dispatch::choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random)
 {
     std::optional<Show> best;
     std::uint64_t least = 0;
     for (auto& [slot, peer] : peers_) {
-        if (peer.stalled || !peer.spreads || !wanted(peer, piece) || peer.shown.contains(piece) || !has_room(peer, window, piece, now)) continue;
+        if (peer.joined > pieces_[piece].shown_at || peer.stalled || !peer.spreads || !wanted(peer, piece) || peer.shown.contains(piece) ||
+            !has_room(peer, window, piece, now))
+            continue;
         const std::uint64_t owed = 2 * (peer.shown_bytes + peer.sole_bytes) + random() % bytes_[piece];
         if (best && owed >= least) continue;
         best = Show{slot, {piece}};

@@ -24,7 +24,7 @@ using PeerSlot = std::uint32_t;
 struct DispatchLimits {
     Duration stalled_after = std::chrono::seconds{3};   // without a byte taken, while bytes go to others: what it was shown goes to another
     Duration standing_after = std::chrono::seconds{8};  // the same while nothing goes to anybody
-    Duration hunger = std::chrono::seconds{4};          // for so long hungry() holds, unless it gets a piece
+    Duration hunger = std::chrono::seconds{4};          // for so long hungry() holds, unless another gives it a piece
     Duration spread_within = std::chrono::seconds{2};   // and eight times as long as it usually takes: who has given nothing on by then is not counted on
     Duration late_after = std::chrono::seconds{1};      // shown, and not received: another may be shown it, too, when nothing else is left
     std::uint64_t extra_bytes = 0;                      // of all shows: pieces shown a second time on purpose, bytes
@@ -75,8 +75,9 @@ private:
         std::set<std::uint32_t> sole;  // it alone holds them, of those who spread
         std::uint64_t sole_bytes = 0;
         std::uint32_t from = 0;  // no fresh piece below it is wanted
-        TimePoint moved;         // a byte was taken, or there was nothing to take
-        TimePoint spread;        // one of its `sole` found a second holder, or there was none
+        TimePoint joined;
+        TimePoint moved;   // a byte was taken, or there was nothing to take
+        TimePoint spread;  // one of its `sole` found a second holder, or there was none
         std::optional<TimePoint> hungry;
     };
     struct Piece {
@@ -91,9 +92,10 @@ private:
 
     [[nodiscard]] bool wanted(const Peer& peer, std::uint32_t piece) const { return !peer.has[piece] && (peer.want.empty() || peer.want[piece]); }
     [[nodiscard]] bool is_hungry(const Peer& peer, TimePoint now) const { return peer.hungry && now - *peer.hungry < limits_.hunger; }
+    [[nodiscard]] bool is_late(const Piece& piece, TimePoint now) const { return piece.shown == 1 && now - piece.shown_at > limits_.late_after; }
     bool has_room(Peer& peer, std::uint64_t window, std::uint32_t piece, TimePoint now) const;
     std::optional<std::uint32_t> fresh_for(Peer& peer) const;
-    [[nodiscard]] std::optional<std::uint32_t> held_for(const Peer& peer) const;
+    [[nodiscard]] std::optional<std::uint32_t> held_for(const Peer& peer, TimePoint now) const;
     std::optional<Show> choose(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_extra(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random);

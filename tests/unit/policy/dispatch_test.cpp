@@ -194,8 +194,6 @@ TEST_F(DispatchTest, TheHungryAreShownWhatOthersHold)
     dispatch.hungry(2, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
     has(2, 0);
-    EXPECT_THAT(next(100 * piece), IsEmpty());  // it may go on with what others give
-    dispatch.hungry(2, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 1}}));
     has(2, 1);
     has(2, 2);
@@ -212,17 +210,15 @@ protected:
         has(1, 0);
         for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, 1);
     }
-    // Time passes in which each takes what it was shown, and the others get all but what peer 1 has.
+    // Time passes in which the others get pieces.
     Shows pass(Duration step, std::uint32_t index)
     {
         now += step;
-        for (const std::uint32_t kept : dispatch.shown(1)) has(1, kept);
-        std::vector<std::uint32_t> spread{index};
-        for (PeerSlot peer = 2; peer <= 4; ++peer)
-            for (const std::uint32_t shown : dispatch.shown(peer)) spread.push_back(shown);
-        for (PeerSlot peer = 2; peer <= 4; ++peer)
-            for (const std::uint32_t each : spread) has(peer, each);
-        return next(1000 * piece);
+        for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, index);
+        Shows shows = next(1000 * piece);
+        for (const auto& show : shows)
+            if (show.peer != 1) has(show.peer, show.piece.value);
+        return shows;
     }
 };
 
@@ -248,22 +244,28 @@ TEST_F(DispatchWithAKeeper, NobodyIsFoundOutWithinTwoSecondsOrWhileNobodyTakesAn
     for (const auto& show : next(100 * piece)) EXPECT_NE(show.piece.value, 0U);
 }
 
-TEST_F(DispatchTest, TheHungryIsShownWhatIsOnItsWayToAnotherIfNothingElseIsLeftAndNoThirdIs)
+TEST_F(DispatchTest, TheHungryIsShownWhatIsLateAtAnotherAndNoThirdIs)
 {
     begin(1);
     for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
     ASSERT_EQ(next(8 * piece).size(), 1U);
-    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.hungry(peer, now);
+    const auto all_are_hungry = [&] {
+        for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.hungry(peer, now);
+    };
+    all_are_hungry();
+    EXPECT_THAT(next(8 * piece), IsEmpty());
+    now += 1100ms;
+    all_are_hungry();
     EXPECT_EQ(next(8 * piece).size(), 1U);
 }
 
 TEST_F(DispatchTest, AKeeperOfWhatNobodyElseWantsIsCountedOn)
 {
-    begin(8);
+    begin(100);
     for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
-    std::vector<bool> others(8, true);
-    others[0] = false;
-    for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, others);
+    std::vector<bool> all_but_the_first(100, true);
+    all_but_the_first[0] = false;
+    for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, all_but_the_first);
     has(1, 0);
     now += 3s;
     has(2, 1);
@@ -279,7 +281,7 @@ TEST_F(DispatchTest, WhatIsLateAtOneIsShownToAnotherOnceNothingElseIsLeft)
     dispatch.joined(2, true, now);
     now += 900ms;
     dispatch.sent(1, now);
-    EXPECT_THAT(next(8 * piece), ::testing::IsEmpty());
+    EXPECT_THAT(next(8 * piece), IsEmpty());
     now += 200ms;
     EXPECT_EQ(by_peer(next(8 * piece)), (std::map<PeerSlot, int>{{2, 1}}));
 }
@@ -291,7 +293,7 @@ TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
     for (PeerSlot peer : {2U, 3U}) dispatch.hungry(peer, now);
     has(1, 0);
     has(1, 1);
-    const Shows shows = next(2 * piece);
+    const Shows shows = next(8 * piece);
     ASSERT_EQ(shows.size(), 2U);
     EXPECT_NE(shows[0].piece, shows[1].piece);
 }
@@ -327,10 +329,22 @@ TEST_F(DispatchTest, WithNothingElseToDoTheBusiestIsHelpedOutOfABudget)
 {
     begin(4, {.extra_bytes = 2 * piece});
     dispatch.joined(1, true, now);
-    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    EXPECT_EQ(next(100 * piece).size(), 4U);
     dispatch.joined(2, true, now);
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
     EXPECT_EQ(dispatch.extra_shown(), 2U * piece);
+    EXPECT_THAT(next(100 * piece), IsEmpty());
+}
+
+TEST_F(DispatchTest, C29_WhoComesAfterAPieceWasShownIsNotHelpedOutWithIt)
+{
+    begin(4, {.extra_bytes = 4 * piece});
+    dispatch.joined(1, true, now);
+    (void)next(100 * piece);
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    now += 1ms;
+    dispatch.joined(2, true, now);
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
 
