@@ -38,7 +38,7 @@ void Swarm::seeder_sent(const Event& event)
 void Swarm::begin(Event::Kind kind, Number from, Number to, std::uint32_t piece, double up)
 {
     Node& node = nodes_[to];
-    const double rate = std::min(up, node.host->down);
+    const double rate = std::min(up, node.down);
     node.coming.set(piece);
     node.inbound += rate;
     ++transfers_;
@@ -110,9 +110,9 @@ void Swarm::gain(Number number, std::uint32_t piece)
     for (const Link& link : node.links) {
         Node& other = nodes_[link.other];
         ++other.holders[piece];
-        hear(other, {.across = link.across}, piece);
+        if (zones_) hear(other, {.across = link.across}, piece);
     }
-    if (node.host->conduct == Conduct::silent)
+    if (node.silent)
         for (std::size_t i = 0; i < node.links.size(); ++i) ask_in_vain(number, node.links[i].other);
     if (node.gives()) give(number);
     if (!node.beside_seeder) return;
@@ -139,12 +139,12 @@ bool Swarm::give_to(Number number, Link& link)
 {
     Node& from = nodes_[number];
     const Node& to = nodes_[link.other];
-    if (to.held == scenario_.pieces || !to.has_room(from.host->up)) return false;
+    if (to.held == scenario_.pieces || !to.has_room(from.up)) return false;
     std::uint32_t piece = rarest(from, to, link.across, true);
     if (piece == none && to.vain > 0) piece = rarest(from, to, link.across, false);
     if (piece == none) return false;
     from.up_busy = true;
-    begin(Event::Kind::sent, number, link.other, piece, from.host->up);
+    begin(Event::Kind::sent, number, link.other, piece, from.up);
     return true;
 }
 
@@ -168,7 +168,7 @@ void Swarm::ask_in_vain(Number from, Number to)
 {
     Node& silent = nodes_[from];
     Node& asks = nodes_[to];
-    if (silent.host->conduct != Conduct::silent || silent.held == 0 || asks.held == scenario_.pieces) return;
+    if (!silent.silent || silent.held == 0 || asks.held == scenario_.pieces) return;
     Link* link = asks.link_to(from);
     if (link == nullptr || link->in_vain) return;
     const std::uint32_t piece = rarest(silent, asks, link->across, true);
