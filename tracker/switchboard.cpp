@@ -19,6 +19,19 @@ wire::Nearness nearness(const Place& a, const Place& b)
     return !a.rack.empty() && a.rack == b.rack ? wire::Nearness::rack : wire::Nearness::zone;
 }
 
+policy::Role role_of(const Member& member)
+{
+    return member.is_seeder() ? policy::Role::seeder : policy::Role::peer;
+}
+
+std::vector<policy::Received> received_in(const wire::Beat& beat)
+{
+    std::vector<policy::Received> received;
+    received.reserve(beat.received.size());
+    for (const auto& [from, bytes] : beat.received) received.push_back({from, bytes});
+    return received;
+}
+
 // What it says of itself goes before where its beat came from, which may be a gateway.
 std::optional<Address> address_of(const wire::Beat& beat, const std::string& remote)
 {
@@ -204,7 +217,7 @@ void Switchboard::join(Swarm& swarm, const Member& member, const wire::Holding& 
     const bool complete = holding.state == wire::HoldState::held;
     const bool takes_part = member.is_seeder() ? complete : holding.state != wire::HoldState::withdrawn;
     if (takes_part)
-        swarm.handout.put(member.id(), {member.beat.role, complete, member.dialable, member.place, holding.bytes_have}, now, random_);
+        swarm.handout.put(member.id(), {role_of(member), complete, member.dialable, member.place, holding.bytes_have}, now, random_);
     else
         swarm.handout.remove(member.id(), random_);
     if (lacked && complete) record("fetched", member.id(), member.beat.node, now, &holding);
@@ -255,10 +268,11 @@ void Switchboard::announce_changes(const RevisionId& revision, Swarm& swarm, std
 
 void Switchboard::hear_received(const Member& member, const wire::Beat& beat, TimePoint now)
 {
+    const std::vector<policy::Received> received = received_in(beat);
     for (const auto& [revision, holding] : member.holdings) {
         if (holding.state != wire::HoldState::wanted && holding.state != wire::HoldState::fetching) continue;
         Swarm& swarm = swarms_.at(revision);
-        swarm.handout.heard(beat.peer, beat.received, now, beat_, random_);
+        swarm.handout.heard(beat.peer, received, now, beat_, random_);
         announce_changes(revision, swarm, swarm.wanting(), now);
     }
 }

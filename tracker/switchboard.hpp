@@ -5,8 +5,8 @@
 #include "common/core/clock.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/random.hpp"
+#include "common/policy/handout.hpp"
 #include "common/wire/beat.hpp"
-#include "tracker/handout.hpp"
 #include "tracker/journal.hpp"
 #include "tracker/news.hpp"
 #include "tracker/origin_shares.hpp"
@@ -33,7 +33,7 @@ struct Stranger {
 struct Swarm {
     std::string model;
     std::uint64_t bytes = 0;
-    Handout handout;                            // seeders that can serve it, and peers
+    policy::Handout handout;                    // seeders that can serve it, and peers
     std::unordered_set<PeerId> members;         // all with a holding of it
     std::set<PeerId> withdrawn;                 // seeders that found the origin's bytes wrong
     std::vector<Stranger> strangers;            // only where stock clients are allowed

@@ -1,17 +1,26 @@
 #include "common/policy/rendezvous.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cstddef>
 
 namespace shoal::policy {
+namespace {
+
+// Byte by byte, so that all machines agree.
+std::uint64_t eight_bytes(const PeerId& peer, std::size_t from)
+{
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{peer.bytes[from + i]} << (8 * i);
+    return value;
+}
+
+}  // namespace
 
 // The finalizer of SplitMix64: every bit of a peer's id, which is random, and of the piece's number tells.
 std::uint64_t bid(const PeerId& peer, PieceIndex piece)
 {
-    std::uint64_t low = 0;
-    std::uint64_t high = 0;
-    std::memcpy(&low, peer.bytes.data(), sizeof low);
-    std::memcpy(&high, peer.bytes.data() + sizeof low, sizeof high);
+    const std::uint64_t low = eight_bytes(peer, 0);
+    const std::uint64_t high = eight_bytes(peer, 8);
     std::uint64_t mixed = low ^ (high + 0x9e3779b97f4a7c15U * (std::uint64_t{piece.value} + 1));
     mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
     mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
