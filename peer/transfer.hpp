@@ -66,7 +66,7 @@ public:
 
     wire::Beat beat() override;
     void on_reply(const wire::Reply& reply) override;
-    [[nodiscard]] bool hold() const override { return joined() && state_ != wire::HoldState::held; }
+    [[nodiscard]] bool hold() const override { return joined(); }
 
 private:
     void poll();

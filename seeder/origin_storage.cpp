@@ -57,7 +57,7 @@ Result<void> OriginStorage::read(PieceIndex piece, std::uint32_t offset, Mutable
 {
     if (offset != 0 || out.size() != origin_.layout->place(piece).length)
         return failure(Errc::internal, "reading a part of " + name_of(piece) + ": only a whole piece can be verified");
-    if (stretches_ && stretches_->take(piece, out, Clock::now())) return success();
+    if (stretches_ && access_.gate->lets_at_once(stretch_bytes) && stretches_->take(piece, out, Clock::now())) return success();
     Duration pause = access_.first_pause;
     for (unsigned tries = 1;; ++tries, pause *= 2) {
         Result<void> read = read_verified(piece, out);

@@ -33,6 +33,7 @@ void add_serve(CLI::App& app, ServeOptions& options)
     cli::add_check(beat->option_text("DURATION (default 3s)"), check_beat);
     serve.add_option("--topology", options.topology, "Lines of '<address range or node name> <zone> [<rack>]', for nodes that do not say it themselves")
         ->option_text("FILE");
+    cli::add_rate(serve, "--origin-limit", options.origin_limit, "Ceiling on reads of the object store by all seeders together");
     serve.add_flag("--allow-stock-clients", options.allow_stock_clients, "Let plain BitTorrent clients take part: announce, scrape, torrents");
     serve.footer("Examples:\n"
                  "  shoal-tracker serve --store file:///srv/models\n"

@@ -19,6 +19,19 @@ wire::Nearness nearness(const Place& a, const Place& b)
     return !a.rack.empty() && a.rack == b.rack ? wire::Nearness::rack : wire::Nearness::zone;
 }
 
+policy::Role role_of(const Member& member)
+{
+    return member.is_seeder() ? policy::Role::seeder : policy::Role::peer;
+}
+
+std::vector<policy::Received> received_in(const wire::Beat& beat)
+{
+    std::vector<policy::Received> received;
+    received.reserve(beat.received.size());
+    for (const auto& [from, bytes] : beat.received) received.push_back({from, bytes});
+    return received;
+}
+
 // What it says of itself goes before where its beat came from, which may be a gateway.
 std::optional<Address> address_of(const wire::Beat& beat, const std::string& remote)
 {
@@ -36,8 +49,14 @@ std::size_t Swarm::wanting() const
     return handout.lacking() + static_cast<std::size_t>(std::count_if(strangers.begin(), strangers.end(), lacks));
 }
 
-Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits)
-    : beat_{beat}, topology_{std::move(topology)}, random_{seed}, started_{started}, id_{random_id<TrackerId>()}, roster_{beat, limits}
+Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit, RosterLimits limits)
+    : beat_{beat},
+      topology_{std::move(topology)},
+      random_{seed},
+      started_{started},
+      id_{random_id<TrackerId>()},
+      roster_{beat, limits},
+      origin_{origin_limit, beat, started}
 {}
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
@@ -46,6 +65,7 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     Taken taken = roster_.take(beat, remote, topology_.find(beat.node, address_of(beat, remote)), now);
     if (!known && taken.kind == Taken::Kind::taken) record("joined", beat.peer, beat.node, now);
     if (known && taken.kind == Taken::Kind::left) record("left", beat.peer, beat.node, now);
+    if (taken.kind == Taken::Kind::left) tell_all(origin_.left(beat.peer, now), now);
     settle(taken.touched, taken.gone, now);
     reply = blank(now);
     reply.need_full = taken.kind == Taken::Kind::need_full;
@@ -55,7 +75,10 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     if (taken.kind == Taken::Kind::overtaken) reply = this->reply(beat.peer, now);  // the later one goes on being held
     if (taken.kind != Taken::Kind::taken) return Answer::now;
     const Member& member = *roster_.find(beat.peer);
-    if (member.is_seeder()) seeders_.insert(beat.peer);
+    if (member.is_seeder()) {
+        seeders_.insert(beat.peer);
+        hear_origin(beat, now);
+    }
     hear_received(member, beat, now);
     if (!taken.moved) return Answer::may_wait;
     for (const auto& [revision, holding] : member.holdings) {
@@ -72,6 +95,20 @@ void Switchboard::told(const PeerId& peer, TimePoint now)
     if (roster_.find(peer) == nullptr) return;
     roster_.set_waits(peer, false, now);
     news_.answered(peer, now);
+    origin_.told(peer, now);
+}
+
+void Switchboard::hear_origin(const wire::Beat& beat, TimePoint now)
+{
+    OriginClaim claim{.obeys = beat.origin_rate, .busy = beat.origin_busy};
+    for (const wire::Confirmed& confirmed : beat.origin_confirmed)
+        if (confirmed.tracker == id_) claim.confirmed = confirmed.number;
+    tell_all(origin_.heard(beat.peer, claim, now), now);
+}
+
+void Switchboard::tell_all(const std::vector<PeerId>& peers, TimePoint now)
+{
+    for (const PeerId& peer : peers) news_.tell(peer, Urgency::urgent, now);
 }
 
 wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
@@ -93,7 +130,10 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
         const bool idle = said.neighbours.empty() && said.withdrawn.empty() && said.wanting == 0;
         if (!idle || member->holdings.size() <= few_holdings) reply.swarms.push_back(std::move(said));
     }
-    if (member->is_seeder()) reply.wishes = wishes_for(*member);
+    if (!member->is_seeder()) return reply;
+    reply.wishes = wishes_for(*member);
+    reply.origin_capped = origin_.limit() > 0;
+    reply.origin = origin_.slice(peer);
     return reply;
 }
 
@@ -115,6 +155,7 @@ std::vector<PeerId> Switchboard::expire(TimePoint now)
     const Expired expired = roster_.expire(now);
     for (const PeerId& peer : expired.gone) record("silent", peer, {}, now);
     settle(expired.touched, expired.gone, now);
+    tell_all(origin_.pass(now), now);
     return expired.gone;
 }
 
@@ -137,15 +178,24 @@ void Switchboard::settle(const std::vector<Touched>& touched, const std::vector<
     for (const PeerId& peer : gone) {
         if (roster_.find(peer) != nullptr) continue;  // another instance has taken its place
         news_.forget(peer);
-        seeders_.erase(peer);
+        if (seeders_.erase(peer) > 0) tell_all(origin_.silent(peer, now), now);
     }
     for (const Touched& each : touched) {
         Swarm& swarm = swarms_[each.revision];
         const std::size_t before = swarm.wanting();
+        const std::size_t seeders = swarm.handout.seeders();
         settle(swarm, each, now);
+        if (swarm.handout.seeders() != seeders) reshare(swarm, now);
         announce_changes(each.revision, swarm, before, now);
         if (swarm.members.empty() && swarm.strangers.empty()) swarms_.erase(each.revision);
     }
+}
+
+// The seeders that are left, or one more, split the pieces anew.
+void Switchboard::reshare(const Swarm& swarm, TimePoint now)
+{
+    for (const PeerId& seeder : seeders_)
+        if (swarm.members.contains(seeder)) news_.tell(seeder, Urgency::urgent, now);
 }
 
 void Switchboard::settle(Swarm& swarm, const Touched& touched, TimePoint now)
@@ -167,7 +217,7 @@ void Switchboard::join(Swarm& swarm, const Member& member, const wire::Holding& 
     const bool complete = holding.state == wire::HoldState::held;
     const bool takes_part = member.is_seeder() ? complete : holding.state != wire::HoldState::withdrawn;
     if (takes_part)
-        swarm.handout.put(member.id(), {member.beat.role, complete, member.dialable, member.place, holding.bytes_have}, now, random_);
+        swarm.handout.put(member.id(), {role_of(member), complete, member.dialable, member.place, holding.bytes_have}, now, random_);
     else
         swarm.handout.remove(member.id(), random_);
     if (lacked && complete) record("fetched", member.id(), member.beat.node, now, &holding);
@@ -218,10 +268,11 @@ void Switchboard::announce_changes(const RevisionId& revision, Swarm& swarm, std
 
 void Switchboard::hear_received(const Member& member, const wire::Beat& beat, TimePoint now)
 {
+    const std::vector<policy::Received> received = received_in(beat);
     for (const auto& [revision, holding] : member.holdings) {
         if (holding.state != wire::HoldState::wanted && holding.state != wire::HoldState::fetching) continue;
         Swarm& swarm = swarms_.at(revision);
-        swarm.handout.heard(beat.peer, beat.received, now, beat_, random_);
+        swarm.handout.heard(beat.peer, received, now, beat_, random_);
         announce_changes(revision, swarm, swarm.wanting(), now);
     }
 }
@@ -251,14 +302,26 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
         if (other == nullptr || holding == nullptr || room == 0) continue;
         --room;
         said.neighbours.push_back({peer, other->beat.key, other->beat.role, nearness(member.place, other->place), dial, holding->state == wire::HoldState::held,
-            dial ? other->endpoints : std::vector<std::string>{}});
+            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0});
     }
     for (const Stranger& stranger : swarm.strangers) {
         if (room == 0 || said.neighbours.size() >= neighbours_in_a_swarm) break;
         --room;
-        said.neighbours.push_back({stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}});
+        said.neighbours.push_back(
+            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete});
     }
+    if (member.is_seeder()) said.seeders = serving(revision);
     return said;
+}
+
+std::vector<PeerId> Switchboard::serving(const RevisionId& revision) const
+{
+    std::vector<PeerId> serving;
+    for (const PeerId& seeder : seeders_) {
+        const wire::Holding* const holding = roster_.find(seeder, revision);
+        if (holding != nullptr && holding->state == wire::HoldState::held && serving.size() < neighbours_in_a_swarm) serving.push_back(seeder);
+    }
+    return serving;
 }
 
 std::string Switchboard::withdrawal(const RevisionId& revision, const Swarm& swarm) const

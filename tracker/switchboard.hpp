@@ -5,10 +5,11 @@
 #include "common/core/clock.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/random.hpp"
+#include "common/policy/handout.hpp"
 #include "common/wire/beat.hpp"
-#include "tracker/handout.hpp"
 #include "tracker/journal.hpp"
 #include "tracker/news.hpp"
+#include "tracker/origin_shares.hpp"
 #include "tracker/roster.hpp"
 #include "tracker/topology.hpp"
 
@@ -32,7 +33,7 @@ struct Stranger {
 struct Swarm {
     std::string model;
     std::uint64_t bytes = 0;
-    Handout handout;                            // seeders that can serve it, and peers
+    policy::Handout handout;                    // seeders that can serve it, and peers
     std::unordered_set<PeerId> members;         // all with a holding of it
     std::set<PeerId> withdrawn;                 // seeders that found the origin's bytes wrong
     std::vector<Stranger> strangers;            // only where stock clients are allowed
@@ -41,7 +42,8 @@ struct Swarm {
 
 class Switchboard {
 public:
-    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits = {});
+    // `origin_limit`: of all seeders' reads of the object store, bytes/s; 0: none.
+    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit = 0, RosterLimits limits = {});
 
     enum class Answer { now, may_wait };  // a refusal, a question for a full beat, a farewell and what was overtaken do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
@@ -65,6 +67,8 @@ public:
     [[nodiscard]] std::size_t waiting() const { return news_.waiting(); }
 
 private:
+    void hear_origin(const wire::Beat& beat, TimePoint now);
+    void tell_all(const std::vector<PeerId>& peers, TimePoint now);
     void settle(const std::vector<Touched>& touched, const std::vector<PeerId>& gone, TimePoint now);
     void settle(Swarm& swarm, const Touched& touched, TimePoint now);
     void join(Swarm& swarm, const Member& member, const wire::Holding& holding, TimePoint now);
@@ -76,6 +80,8 @@ private:
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
     [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
     [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    [[nodiscard]] std::vector<PeerId> serving(const RevisionId& revision) const;  // seeders
+    void reshare(const Swarm& swarm, TimePoint now);
     [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;
 
     Duration beat_;
@@ -87,6 +93,7 @@ private:
     News news_;
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
+    OriginShares origin_;
     Journal journal_;
     bool strangers_allowed_ = false;
 };

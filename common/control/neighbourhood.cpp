@@ -1,6 +1,7 @@
 #include "common/control/neighbourhood.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace shoal::control {
 namespace {
@@ -12,6 +13,8 @@ void merge(wire::Neighbour& mine, const wire::Neighbour& other)
 {
     mine.dial = mine.dial || other.dial;
     mine.complete = mine.complete || other.complete;
+    mine.dialable = mine.dialable || other.dialable;
+    mine.holds_some = mine.holds_some || other.holds_some;
     mine.nearness = std::min(mine.nearness, other.nearness);
     if (mine.key.is_zero()) mine.key = other.key;
     for (const std::string& endpoint : other.endpoints) {
@@ -50,6 +53,16 @@ std::vector<wire::Neighbour> Neighbourhood::neighbours(const RevisionId& revisio
     neighbours.reserve(all.size());
     for (auto& [peer, neighbour] : all) neighbours.push_back(std::move(neighbour));
     return neighbours;
+}
+
+std::vector<PeerId> Neighbourhood::seeders(const RevisionId& revision) const
+{
+    std::set<PeerId> all;
+    for (const auto& [tracker, word] : said_) {
+        const auto swarm = word.swarms.find(revision);
+        if (swarm != word.swarms.end()) all.insert(swarm->second.seeders.begin(), swarm->second.seeders.end());
+    }
+    return {all.begin(), all.end()};
 }
 
 std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) const

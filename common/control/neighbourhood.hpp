@@ -16,6 +16,7 @@ public:
     // A tracker that stays silent while others speak forty times is gone, and what it said is forgotten. While nobody speaks everything stands.
     void heard(const TrackerId& tracker, const wire::Reply& reply);
     [[nodiscard]] std::vector<wire::Neighbour> neighbours(const RevisionId& revision) const;  // each peer id once
+    [[nodiscard]] std::vector<PeerId> seeders(const RevisionId& revision) const;              // that some tracker says serve it
     [[nodiscard]] std::optional<std::uint32_t> wanting(const RevisionId& revision) const;     // the largest that any tracker says; none: nobody has spoken
     [[nodiscard]] bool stock_clients() const;                                                 // some tracker says that the operator lets them join
     [[nodiscard]] std::string withdrawn(const RevisionId& revision) const;                    // first non-empty

@@ -3,6 +3,7 @@
 
 #include "common/core/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,8 @@ public:
     void removed(PieceIndex piece);
 
     [[nodiscard]] const std::vector<bool>& have() const { return have_; }
+    [[nodiscard]] const std::vector<bool>& want() const { return want_; }
+    [[nodiscard]] bool wants_all() const { return std::find(want_.begin(), want_.end(), false) == want_.end(); }
     [[nodiscard]] bool wanted(PieceIndex piece) const { return want_[piece.value]; }
     [[nodiscard]] bool complete() const { return missing_ == 0; }         // all that is wanted is here
     [[nodiscard]] std::uint32_t only_ours() const { return only_ours_; }  // held by us and by no member

@@ -19,6 +19,8 @@ struct Member {
     bool seeder = false;
     bool dial = true;
     std::vector<std::string> endpoints;  // "addr:port"
+    bool spreads = true;                 // others can dial it: counted on to hand on what it gets
+    bool holds_some = false;             // of the revision, as far as the tracker knows
 };
 
 }  // namespace shoal::swarm

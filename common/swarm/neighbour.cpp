@@ -5,6 +5,7 @@
 #include "common/swarm/index.hpp"
 #include "common/swarm/messages.hpp"
 #include "common/swarm/neighbours.hpp"
+#include "common/swarm/showing.hpp"
 
 #include <libtorrent/bdecode.hpp>
 #include <libtorrent/bitfield.hpp>
@@ -77,7 +78,7 @@ bool Neighbour::on_extension_handshake(const lt::bdecode_node& handshake)
     if (shook_) return true;
     shook_ = true;
     shown_ = read_shown(handshake);
-    again_id_ = read_again_id(handshake);
+    words_ = read_words(handshake);
     judge_again();
     return true;
 }
@@ -108,23 +109,72 @@ void Neighbour::admit()
         send(reject.data(), reject.size());
     }
     unheeded_.clear();
-    if (kept_back_ && again_id_ != 0) {
-        const std::string again = again_message(again_id_);
-        send(again.data(), again.size());
-    }
+    if (kept_back_) say(Word::again);
+    if (shows() && !all_.availability().wants_all()) say(Word::wants, packed(all_.availability().want()));
+    join_showing();
+}
+
+// The extension handshake comes before the bitfield: until that is here a piece that it holds would be read for it.
+void Neighbour::join_showing()
+{
+    Showing* const to = all_.showing();
+    if (joined_ || !told_ || !counted_ || !heeds_shows() || to == nullptr) return;
+    joined_ = true;
+    to->joined(*this, all_.spreads(id()), has_);
+}
+
+Showing* Neighbour::showing() const
+{
+    return joined_ ? all_.showing() : nullptr;
+}
+
+void Neighbour::say(Word word, std::string_view content)
+{
+    const std::uint8_t id = words_[static_cast<std::size_t>(word)];
+    if (id == 0) return;
+    const std::string message = word_message(id, content);
+    send(message.data(), message.size());
+}
+
+void Neighbour::say_hungry()
+{
+    say(Word::hungry);
+}
+
+void Neighbour::show(PieceIndex piece)
+{
+    const auto have = have_message(piece);
+    send(have.data(), have.size());
 }
 
 bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
 {
-    if (message != again_id) return false;
-    if (static_cast<int>(body.size()) < length) return true;
-    const std::string bitfield = bitfield_message(all_.availability().have());
-    send(bitfield.data(), bitfield.size());
+    const auto word = word_of(message);
+    if (!word) return false;
+    if (static_cast<int>(body.size()) >= length) answer(*word, {body.data(), static_cast<std::size_t>(length)});
     return true;
+}
+
+void Neighbour::answer(Word word, std::string_view content)
+{
+    told_ = true;
+    join_showing();
+    Showing* const to = showing();
+    if (to == nullptr) {
+        const std::string bitfield = bitfield_message(all_.availability().have());
+        if (word == Word::again) send(bitfield.data(), bitfield.size());
+    } else if (word == Word::again) {
+        to->show_again(*this);
+    } else if (word == Word::hungry) {
+        to->hungry(*this);
+    } else if (auto want = unpacked(content, has_.size())) {
+        to->wants(*this, std::move(*want));
+    }
 }
 
 void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 {
+    if (Showing* const to = showing()) to->left(*this);
     set_all(false);
     admitted_ = false;
     all_.left(*this);
@@ -132,8 +182,10 @@ void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 
 // What it has
 
-bool Neighbour::hidden()
+bool Neighbour::heard()
 {
+    told_ = true;
+    join_showing();
     if (!admitted_) kept_back_ = true;
     return !admitted_;
 }
@@ -145,6 +197,7 @@ void Neighbour::set(std::uint32_t piece, bool held)
     held ? ++held_ : --held_;
     if (!counted_) return;
     held ? all_.availability().added({piece}) : all_.availability().removed({piece});
+    if (Showing* const to = showing()) held ? to->has(*this, {piece}) : to->lost(*this, {piece});
 }
 
 void Neighbour::set_all(bool held)
@@ -155,30 +208,34 @@ void Neighbour::set_all(bool held)
 bool Neighbour::on_have(lt::piece_index_t piece)
 {
     set(number(piece), true);
-    return hidden();
+    return heard();
 }
 
 bool Neighbour::on_dont_have(lt::piece_index_t piece)
 {
     set(number(piece), false);
-    return hidden();
+    return heard();
 }
 
 bool Neighbour::on_bitfield(const lt::bitfield& bits)
 {
     for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
-    return hidden();
+    const bool kept = heard();
+    return shows() || kept;
 }
 
 bool Neighbour::on_have_all()
 {
     set_all(true);
-    return hidden();
+    const bool kept = heard();
+    return shows() || kept;
 }
 
 bool Neighbour::on_have_none()
 {
     set_all(false);
+    told_ = true;
+    join_showing();
     return !admitted_;
 }
 
@@ -213,12 +270,14 @@ bool Neighbour::on_piece(const lt::peer_request& piece, lt::span<const char> /*b
 
 void Neighbour::sent_piece(const lt::peer_request& piece)
 {
-    all_.sent(piece);
+    all_.sent(*this, piece);
 }
 
 void Neighbour::tick()
 {
     ++ticks_;
+    told_ = told_ || shook_;
+    join_showing();
     if (admitted_) return watch_silence();
     if (ticks_ > (shown_ ? ticks_for_admission : ticks_for_handshake) && !connection_.is_connecting()) hang_up();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/core/ids.hpp"
+#include "common/swarm/messages.hpp"
 #include "common/swarm/roster.hpp"
 
 #include <libtorrent/extensions.hpp>
@@ -17,6 +18,7 @@
 namespace shoal::swarm {
 
 class Neighbours;
+class Showing;
 
 class Neighbour final : public lt::peer_plugin {
 public:
@@ -24,6 +26,8 @@ public:
 
     [[nodiscard]] bool admitted() const { return admitted_; }
     [[nodiscard]] bool seeder() const { return shown_ && shown_->kind == Kind::seeder; }
+    [[nodiscard]] bool shows() const { return seeder() && shown_->dispatch; }  // single pieces; what else it has is not asked for
+    [[nodiscard]] bool heeds_shows() const { return shown_ && shown_->kind == Kind::peer && shown_->dispatch; }
     [[nodiscard]] bool complete() const { return held_ == has_.size(); }
     [[nodiscard]] PeerId id() const;  // a stock client's is made from its address
     [[nodiscard]] bool stock() const { return !shown_; }
@@ -35,6 +39,8 @@ public:
     // The list of members has changed.
     void judge_again();
     void hang_up();
+    void show(PieceIndex piece);
+    void say_hungry();
 
     lt::string_view type() const override { return "shoal"; }
     void add_handshake(lt::entry& handshake) override;
@@ -55,11 +61,15 @@ public:
 
 private:
     void admit();
+    void join_showing();
     void set_all(bool held);
     void set(std::uint32_t piece, bool held);
     void watch_silence();
     void send(const char* bytes, std::size_t size);
-    [[nodiscard]] bool hidden();  // of what this neighbour says it has: true keeps it from libtorrent
+    void say(Word word, std::string_view content = {});
+    void answer(Word word, std::string_view content);
+    [[nodiscard]] Showing* showing() const;  // which has a say in what it asks for
+    [[nodiscard]] bool heard();              // of what this neighbour says it has: true keeps it from libtorrent
 
     Neighbours& all_;
     lt::peer_connection_handle connection_;
@@ -67,8 +77,10 @@ private:
     bool shook_ = false;  // the extension handshake has come
     bool admitted_ = false;
     bool counted_ = false;    // among the holders
+    bool told_ = false;       // what it has
+    bool joined_ = false;     // the seeder's showing
     bool kept_back_ = false;  // libtorrent was not told all that it has
-    std::uint8_t again_id_ = 0;
+    WordIds words_{};
     int ticks_ = 0;
     std::vector<bool> has_;
     std::size_t held_ = 0;

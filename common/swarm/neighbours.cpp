@@ -11,6 +11,11 @@
 #include <utility>
 
 namespace shoal::swarm {
+namespace {
+
+constexpr int seconds_of_hunger = 2;
+
+}  // namespace
 
 Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const model::Layout> layout, Availability availability, Outbox& outbox,
     std::function<void(PieceIndex)> on_asked)
@@ -22,6 +27,7 @@ Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const mod
         bytes_wanted_ += length;
         if (availability_.have()[piece]) bytes_have_ += length;
     }
+    if (self_.uplink) showing_.emplace(*layout_, self_.uplink, on_asked_);
 }
 
 std::shared_ptr<lt::peer_plugin> Neighbours::new_connection(const lt::peer_connection_handle& connection)
@@ -48,6 +54,12 @@ Verdict Neighbours::judge(const Neighbour& neighbour, const std::optional<Shown>
     const Verdict verdict = roster_.judge(*shown, neighbour.direction(), now);
     if (verdict == Verdict::unknown && (stock_clients || (neighbour.admitted() && roster_.members().empty()))) return Verdict::admitted;
     return verdict;
+}
+
+bool Neighbours::spreads(const PeerId& peer) const
+{
+    const Member* const member = roster_.find(peer);
+    return member == nullptr || member->spreads;
 }
 
 // Two members that dial each other at once have two connections: both sides keep the one that the lower peer id dialled. Of two in the same direction the
@@ -81,10 +93,21 @@ void Neighbours::judge_all()
 void Neighbours::set_members(const std::vector<Member>& members)
 {
     roster_.assign(members);
+    if (showing_ && !std::exchange(told_, true)) showing_->wait_for(unconnected_holders());
     told_ = true;
     judge_all();
     if (dial()) connect_now();
     start();
+}
+
+std::set<PeerId> Neighbours::unconnected_holders() const
+{
+    std::set<PeerId> holders;
+    for (const Member& member : roster_.members())
+        if (!member.seeder && member.holds_some && member.peer != self_.shown.peer) holders.insert(member.peer);
+    for (const Neighbour* neighbour : connections_)
+        if (neighbour->admitted()) holders.erase(neighbour->id());
+    return holders;
 }
 
 void Neighbours::on_files_checked()
@@ -158,6 +181,19 @@ void Neighbours::second()
     start();
     if (started_) dial();
     down_.second(from_origin_ + from_peers_);
+    if (showing_) showing_->second();
+    look_for_hunger();
+}
+
+// A seeder shows single pieces and leaves the rest to the swarm. Whom the swarm gives nothing says so.
+void Neighbours::look_for_hunger()
+{
+    const std::uint64_t received = from_origin_ + from_peers_;
+    const bool fed = std::exchange(received_before_, received) != received || availability_.complete() || paused_;
+    hungry_seconds_ = fed ? 0 : hungry_seconds_ + 1;
+    if (hungry_seconds_ < seconds_of_hunger) return;
+    for (Neighbour* neighbour : connections_)
+        if (neighbour->admitted() && neighbour->shows()) neighbour->say_hungry();
 }
 
 bool Neighbours::others_can_send(const Neighbour& than) const
@@ -193,9 +229,11 @@ void Neighbours::receiving(const Neighbour& from, const lt::peer_request& block)
     if (!from.stock()) received_[from.id()] += bytes;
 }
 
-void Neighbours::sent(const lt::peer_request& block)
+void Neighbours::sent(const Neighbour& to, const lt::peer_request& block)
 {
-    sent_ += payload(block);
+    const std::uint32_t bytes = payload(block);
+    sent_ += bytes;
+    if (showing_) showing_->sent(to, bytes);
 }
 
 void Neighbours::block_taken(PieceIndex piece, std::uint32_t block)

@@ -9,6 +9,7 @@
 #include "common/swarm/neighbour.hpp"
 #include "common/swarm/outbox.hpp"
 #include "common/swarm/roster.hpp"
+#include "common/swarm/showing.hpp"
 
 #include <libtorrent/extensions.hpp>
 #include <libtorrent/peer_request.hpp>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -29,6 +31,7 @@ namespace shoal::swarm {
 struct Self {
     Shown shown;
     Strangers strangers = Strangers::kept_out;
+    std::shared_ptr<SharedUplink> uplink;  // a seeder's
 };
 
 class Neighbours final : public lt::torrent_plugin, public std::enable_shared_from_this<Neighbours> {
@@ -58,12 +61,14 @@ public:
     // From a neighbour
     [[nodiscard]] const Shown& own() const { return self_.shown; }
     Availability& availability() { return availability_; }
+    [[nodiscard]] Showing* showing() { return showing_ ? &*showing_ : nullptr; }  // a seeder's
+    [[nodiscard]] bool spreads(const PeerId& peer) const;
     [[nodiscard]] Verdict judge(const Neighbour& neighbour, const std::optional<Shown>& shown) const;
     bool welcome(Neighbour& neighbour);  // false: it is connected already, and that connection stays
     void left(Neighbour& neighbour);
     void asked(PieceIndex piece);
     void receiving(const Neighbour& from, const lt::peer_request& block);
-    void sent(const lt::peer_request& block);
+    void sent(const Neighbour& to, const lt::peer_request& block);
     [[nodiscard]] bool others_can_send(const Neighbour& than) const;
     void silent(const Neighbour& neighbour);
 
@@ -79,7 +84,9 @@ private:
     bool dial();  // whether there was anybody to dial
     void connect_now();
     [[nodiscard]] bool connected(const Member& member) const;
+    [[nodiscard]] std::set<PeerId> unconnected_holders() const;
     void ban(const PeerId& peer);
+    void look_for_hunger();
 
     Self self_;
     RevisionId revision_;
@@ -90,6 +97,7 @@ private:
     lt::torrent_handle handle_;
     Roster roster_;
     Blame blame_;
+    std::optional<Showing> showing_;
     std::set<Neighbour*> connections_;
     bool ready_ = false;    // libtorrent is through with what it checks
     bool started_ = false;  // resumed for the first time
@@ -104,6 +112,8 @@ private:
     std::uint64_t from_origin_ = 0;
     std::uint64_t from_peers_ = 0;
     std::uint64_t sent_ = 0;
+    std::uint64_t received_before_ = 0;
+    int hungry_seconds_ = 0;
     Rate down_;
     std::unordered_map<PeerId, std::uint64_t> received_;
 };

@@ -17,6 +17,7 @@ struct Shown {
     PeerId peer;
     std::optional<MemberKey> key;
     Kind kind = Kind::peer;
+    bool dispatch = false;  // a seeder that shows single pieces; a peer that heeds them
 };
 
 enum class Direction { dialled, accepted };  // by us

@@ -96,7 +96,10 @@ struct Session::Impl final : DiskSink, lt::plugin {
         [[nodiscard]] const lt::torrent_handle& handle() const { return neighbours->handle(); }
     };
 
-    explicit Impl(SessionOptions with) : options{std::move(with)}, outbox{options.notify} {}
+    explicit Impl(SessionOptions with) : options{std::move(with)}, outbox{options.notify}
+    {
+        if (options.kind == Kind::seeder) uplink = std::make_shared<SharedUplink>();
+    }
     ~Impl() override;
 
     Result<void> open();
@@ -129,6 +132,7 @@ struct Session::Impl final : DiskSink, lt::plugin {
     SessionOptions options;
     Outbox outbox;
     std::shared_ptr<NetworkThread> network;
+    std::shared_ptr<SharedUplink> uplink;               // a seeder's; network thread
     Disk* disk = nullptr;                               // libtorrent's; network thread
     std::unordered_map<RevisionId, Entry> torrents;     // network thread
     Strangers strangers = Strangers::kept_out;          // owner
@@ -265,13 +269,18 @@ void Session::Impl::trust(bool yes)
 
 void Session::Impl::on_tick()
 {
+    if (uplink)
+        uplink->torrents = static_cast<std::size_t>(std::count_if(torrents.begin(), torrents.end(), [](const auto& entry) {
+            const Showing* const showing = entry.second.neighbours->showing();
+            return showing != nullptr && showing->has_demand();
+        }));
     for (const auto& [revision, entry] : torrents) entry.neighbours->second();
     disk->tick(Clock::now());
 }
 
 std::shared_ptr<Neighbours> Session::Impl::make_neighbours(const Torrent& torrent)
 {
-    const Self self{{options.peer, options.key, options.kind}, strangers};
+    const Self self{{options.peer, options.key, options.kind, true}, strangers, uplink};
     const std::size_t pieces = torrent.layout->pieces();
     Availability availability{torrent.have, torrent.want.empty() ? std::vector<bool>(pieces, true) : torrent.want};
     auto expect = [this, revision = torrent.revision](PieceIndex piece) { disk->expect(revision, piece); };
@@ -377,6 +386,15 @@ void Session::set_members(const RevisionId& revision, const std::vector<Member>&
     impl_->share_receive_budget();
     impl_->network->post([impl = impl_.get(), revision, members] {
         if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members);
+    });
+}
+
+void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeders)
+{
+    impl_->network->post([impl = impl_.get(), revision, seeders = std::move(seeders)] {
+        const auto at = impl->torrents.find(revision);
+        Showing* const showing = at == impl->torrents.end() ? nullptr : at->second.neighbours->showing();
+        if (showing != nullptr) showing->share_with(impl->options.peer, seeders);
     });
 }
 

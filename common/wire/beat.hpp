@@ -5,6 +5,8 @@
 #include "common/core/ids.hpp"
 #include "common/core/result.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -51,6 +53,23 @@ struct Received {
     bool operator==(const Received&) const = default;
 };
 
+inline constexpr std::size_t max_trackers = 64;  // that a seeder confirms slices of
+
+inline constexpr std::chrono::seconds origin_slice_lasts{30};
+
+// A part of the ceiling on reads of the object store, for one seeder; it ends 30 s after that has heard it, unless it hears it again.
+struct OriginSlice {
+    std::uint64_t rate = 0;    // bytes/s
+    std::uint64_t number = 0;  // counts what this tracker has granted to this seeder; 0: nothing yet
+    bool operator==(const OriginSlice&) const = default;
+};
+
+struct Confirmed {
+    TrackerId tracker;
+    std::uint64_t number = 0;  // of the last slice that was heard of it
+    bool operator==(const Confirmed&) const = default;
+};
+
 struct Workload {  // for whom a fetch runs; all may be empty
     std::string pod_namespace, pod_name, pod_uid, workload;
     bool operator==(const Workload&) const = default;
@@ -74,6 +93,9 @@ struct Beat {
     std::vector<Holding> holdings;
     std::vector<RevisionId> dropped;  // no longer held or wanted (deltas only)
     std::vector<Received> received;
+    std::uint64_t origin_rate = 0;  // of a seeder: the least of the slices of the origin's ceiling that it holds, bytes/s; 0: none
+    bool origin_busy = false;       // it reads
+    std::vector<Confirmed> origin_confirmed;
     std::uint32_t wait_ms = 0;  // hold the reply until there is news, so long at most
     bool operator==(const Beat&) const = default;
 };
@@ -88,6 +110,8 @@ struct Neighbour {
     bool dial = true;  // connect to it; else only admit it
     bool complete = false;
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
+    bool dialable = true;                // by others: it is counted on to hand on what it gets
+    bool holds_some = false;             // of the revision
     bool operator==(const Neighbour&) const = default;
 };
 
@@ -97,6 +121,7 @@ struct Swarm {  // per revision that the beat held or wanted
     std::vector<Neighbour> neighbours;  // all of them, each time
     std::string withdrawn;              // why no seeder serves it any more; empty otherwise
     std::uint32_t wanting = 0;          // live processes that have not all of it: a lingering fetch may leave at 0
+    std::vector<PeerId> seeders;        // to a seeder: those that serve it, itself included
     bool operator==(const Swarm&) const = default;
 };
 
@@ -118,6 +143,8 @@ struct Reply {
     std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;
     std::vector<Wish> wishes;
+    bool origin_capped = false;  // to a seeder: there is a ceiling on reads of the object store
+    OriginSlice origin;          // and this is its part
     bool operator==(const Reply&) const = default;
 };
 

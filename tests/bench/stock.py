@@ -2,6 +2,7 @@
 """The rival: stock libtorrent as its users run it (seed_mode, its own disk backend), uTP off as Shoal has it.
 
 usage: stock.py make FILE TORRENT PIECE_SIZE | stock.py seed TORRENT DIR PORT_FILE | stock.py leech TORRENT DIR HOST:PORT
+       stock.py host TORRENT DIR HOST:PORT seed|super|leech HOST:PORT...      one of a swarm: prints "ready" when it has all, and at SIGTERM how many bytes it sent
 """
 import os
 import signal
@@ -51,6 +52,26 @@ def leech(torrent, directory, source):
     os._exit(0)
 
 
+def host(torrent, directory, listen, role, *others):
+    session = libtorrent.session({**SETTINGS, "listen_interfaces": listen})
+    flags = {"seed": libtorrent.torrent_flags.seed_mode, "leech": 0,
+             "super": libtorrent.torrent_flags.seed_mode | libtorrent.torrent_flags.super_seeding}[role]
+    heard = threading.Event()
+    session.set_alert_notify(heard.set)
+    handle = add(session, torrent, directory, flags=flags)
+    for other in others:
+        address, port = other.split(":")
+        handle.connect_peer((address, int(port)))
+    while not handle.status().is_seeding:
+        heard.wait(0.05)
+        heard.clear()
+        session.pop_alerts()
+    print("ready", flush=True)
+    signal.sigwait({signal.SIGTERM})
+    print(handle.status().total_payload_upload, flush=True)
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}) if sys.argv[1] == "seed" else None
-    {"make": make, "seed": seed, "leech": leech}[sys.argv[1]](*sys.argv[2:])
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM}) if sys.argv[1] in ("seed", "host") else None
+    {"make": make, "seed": seed, "leech": leech, "host": host}[sys.argv[1]](*sys.argv[2:])

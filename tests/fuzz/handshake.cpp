@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace shoal::swarm;
     const auto handshake = decode(reinterpret_cast<const char*>(data), size);
     if (!handshake) return 0;
-    static_cast<void>(read_again_id(handshake));
+    static_cast<void>(read_words(handshake));
     const auto shown = read_shown(handshake);
     if (!shown) return 0;
     lt::entry written{lt::entry::dictionary_t};

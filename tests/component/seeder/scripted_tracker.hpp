@@ -63,7 +63,7 @@ private:
             if (holding(revision) == nullptr)
                 reply.wishes.push_back({revision, "llama"});
             else
-                reply.swarms.push_back({revision, "llama", peer ? std::vector{*peer} : std::vector<wire::Neighbour>{}, "", 1});
+                reply.swarms.push_back({revision, "llama", peer ? std::vector{*peer} : std::vector<wire::Neighbour>{}, "", 1, {}});
         }
         respond({200, "application/msgpack", wire::encode(reply), {}});
     }

@@ -33,7 +33,7 @@ wire::Neighbour neighbour(unsigned n, bool complete = false)
 wire::Reply reply(std::vector<wire::Neighbour> neighbours, std::uint32_t wanting = 0, std::string withdrawn = {})
 {
     wire::Reply one;
-    one.swarms.push_back({llama, "llama", std::move(neighbours), std::move(withdrawn), wanting});
+    one.swarms.push_back({llama, "llama", std::move(neighbours), std::move(withdrawn), wanting, {}});
     return one;
 }
 

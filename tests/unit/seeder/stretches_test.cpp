@@ -1,3 +1,4 @@
+#include "seeder/origin_gate.hpp"
 #include "seeder/stretches.hpp"
 
 #include <gtest/gtest.h>
@@ -111,6 +112,16 @@ TEST_F(StretchesTest, WhatCannotBeReadTogetherIsReadAlone)
     EXPECT_FALSE(take(stretches, first + 1));
     EXPECT_EQ(reads, 1);
     EXPECT_TRUE(room->take(64U << 20U));
+}
+
+TEST(OriginGate, LetsAsMuchAtOnceAsATwentiethOfASecond)
+{
+    OriginGate gate{0};
+    EXPECT_TRUE(gate.lets_at_once(stretch_bytes));
+    gate.set_ceiling(20ULL * stretch_bytes);
+    EXPECT_TRUE(gate.lets_at_once(stretch_bytes));
+    gate.set_ceiling(20ULL * stretch_bytes - 1);
+    EXPECT_FALSE(gate.lets_at_once(stretch_bytes));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ public:
     }
     [[nodiscard]] bool is_dict() const { return is_dict_; }  // libtorrent hands on no other
     [[nodiscard]] std::optional<Shown> shown() const { return read_shown(node_); }
-    [[nodiscard]] std::uint8_t again_id() const { return read_again_id(node_); }
+    [[nodiscard]] std::uint8_t again_id() const { return read_words(node_)[0]; }
 
 private:
     std::string bytes_;
@@ -42,7 +42,7 @@ private:
 
 Shown somebody(Kind kind = Kind::seeder)
 {
-    return {random_id<PeerId>(), random_id<MemberKey>(), kind};
+    return {random_id<PeerId>(), random_id<MemberKey>(), kind, true};
 }
 
 lt::entry handshake_of(const Shown& shown)
@@ -62,7 +62,8 @@ TEST(ExtensionHandshake, WhatIsShownIsRead)
         EXPECT_EQ(read->peer, shown.peer);
         EXPECT_EQ(read->key, shown.key);
         EXPECT_EQ(read->kind, kind);
-        EXPECT_EQ(handshake.again_id(), again_id);
+        EXPECT_EQ(word_of(handshake.again_id()), Word::again);
+        EXPECT_EQ(read->dispatch, shown.dispatch);
     }
     const Handshake keyless{encoded(handshake_of({random_id<PeerId>(), std::nullopt, Kind::peer}))};
     ASSERT_TRUE(keyless.shown());
@@ -160,7 +161,11 @@ TEST(ExtensionHandshake, CutOrSpoiledBytesGiveNothingOrAWholeIdentity)
 TEST(PeerMessages, AreFramedAsTheWireHasThem)
 {
     using namespace std::string_literals;
-    EXPECT_EQ(again_message(7), "\0\0\0\x02\x14\x07"s);
+    EXPECT_EQ(word_message(7), "\0\0\0\x02\x14\x07"s);
+    EXPECT_EQ(word_message(7, "ab"), "\0\0\0\x04\x14\x07"
+                                     "ab"s);
+    const auto have = have_message({0x01020304});
+    EXPECT_EQ((std::string{have.begin(), have.end()}), "\0\0\0\x05\x04\x01\x02\x03\x04"s);
     EXPECT_EQ(bitfield_message({true, false, false, false, false, false, false, true, true}), "\0\0\0\x03\x05\x81\x80"s);
     EXPECT_EQ(bitfield_message({}), "\0\0\0\x01\x05"s);
     const auto reject = reject_message({lt::piece_index_t{0x01020304}, 0x4000, 0x05});

@@ -90,6 +90,17 @@ TEST_F(SwitchboardTest, AWishReachesTheSeederAtOnceAndTheSeederTheFetch)
     EXPECT_THAT(replies.at(peer(900)).wishes, IsEmpty());
 }
 
+TEST_F(SwitchboardTest, ASeederIsToldWhoHoldsSomethingAlready)
+{
+    auto some = holding(1, HoldState::fetching);
+    some.bytes_have = 1;
+    beat(beat_of(1, {some}));
+    beat(beat_of(2, {holding(1, HoldState::fetching)}));
+    const auto reply = beat(seeder_beat(900, {holding(1, HoldState::held)}));
+    ASSERT_THAT(reply.swarms.at(0).neighbours, SizeIs(2));
+    for (const auto& neighbour : reply.swarms[0].neighbours) EXPECT_EQ(neighbour.holds_some, neighbour.peer == peer(1));
+}
+
 TEST_F(SwitchboardTest, AWithdrawnRevisionReachesAllThatWantItUnlessAnotherSeederHoldsIt)
 {
     beat(beat_of(1, {holding(1, HoldState::fetching)}));

@@ -1,14 +1,14 @@
-#include "tracker/handout.hpp"
+#include "common/policy/handout.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace shoal::tracker {
+namespace shoal::policy {
 namespace {
 
 bool is_seeder(const Standing& standing)
 {
-    return standing.role == wire::Role::seeder;
+    return standing.role == Role::seeder;
 }
 
 // Differences that put a member elsewhere in the graph.
@@ -224,4 +224,4 @@ bool Handout::dials(const Node& self, const Edge& edge) const
     return edge.mine;
 }
 
-}  // namespace shoal::tracker
+}  // namespace shoal::policy

@@ -1,0 +1,40 @@
+#include "common/policy/rendezvous.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace shoal::policy {
+namespace {
+
+// Byte by byte, so that all machines agree.
+std::uint64_t eight_bytes(const PeerId& peer, std::size_t from)
+{
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{peer.bytes[from + i]} << (8 * i);
+    return value;
+}
+
+}  // namespace
+
+// The finalizer of SplitMix64: every bit of a peer's id, which is random, and of the piece's number tells.
+std::uint64_t bid(const PeerId& peer, PieceIndex piece)
+{
+    const std::uint64_t low = eight_bytes(peer, 0);
+    const std::uint64_t high = eight_bytes(peer, 8);
+    std::uint64_t mixed = low ^ (high + 0x9e3779b97f4a7c15U * (std::uint64_t{piece.value} + 1));
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;
+    return mixed ^ (mixed >> 31U);
+}
+
+std::vector<bool> share_of(const PeerId& own, const std::vector<PeerId>& others, std::uint32_t pieces)
+{
+    std::vector<bool> share(pieces);
+    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+        const std::uint64_t mine = bid(own, {piece});
+        share[piece] = std::none_of(others.begin(), others.end(), [&](const PeerId& other) { return other != own && bid(other, {piece}) > mine; });
+    }
+    return share;
+}
+
+}  // namespace shoal::policy

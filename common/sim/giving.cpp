@@ -1,0 +1,220 @@
+// How pieces move in a Swarm: an uplink that is free gives to the next neighbour in turn that lacks something and has room for it.
+#include "common/sim/swarm.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace shoal::sim {
+namespace {
+
+constexpr std::uint32_t none = UINT32_MAX;  // no piece
+
+}  // namespace
+
+// --- the seeder
+
+void Swarm::seed()
+{
+    const auto show = origin_.send([this](const Origin::Show& shown) {
+        const Node& to = nodes_[shown.peer];
+        if (!to.alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
+        return !to.coming.test(shown.piece.value) && to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
+    });
+    if (show) begin(Event::Kind::seeder_sent, nobody, show->peer, show->piece.value, scenario_.seeder_up);
+}
+
+void Swarm::seeder_sent(const Event& event)
+{
+    origin_.sent(event.to, now_);
+    deliver(event);
+    origin_.show(now_, random_);
+    seed();
+    feed(event.to);
+}
+
+// --- a piece's way
+
+void Swarm::begin(Event::Kind kind, Number from, Number to, std::uint32_t piece, double up)
+{
+    Node& node = nodes_[to];
+    const double rate = std::min(up, node.down);
+    node.coming.set(piece);
+    node.inbound += rate;
+    ++transfers_;
+    timeline_.add({.kind = kind, .at = now_ + time_of(rate), .from = from, .to = to, .piece = piece, .rate = rate});
+}
+
+void Swarm::sent(const Event& event)
+{
+    nodes_[event.from].up_busy = false;
+    deliver(event);
+    if (nodes_[event.from].gives()) give(event.from);  // to the next in turn, before the receiver asks again
+    feed(event.to);
+}
+
+// It has left the sender, and the receiver's downlink is free again; a round trip after it has arrived, others can ask for it.
+void Swarm::deliver(const Event& event)
+{
+    Node& to = nodes_[event.to];
+    to.inbound = std::max(0.0, to.inbound - event.rate);
+    Duration way = scenario_.delay + delay_of(to) * 2;
+    if (event.from != nobody) way += nodes_[event.from].host->delay;
+    Event next = event;
+    next.kind = Event::Kind::known;
+    next.at = now_ + way + to.host->delay;
+    if (event.from != nobody && !nodes_[event.from].alive)
+        drop(to, event.piece);
+    else if (next.at == now_)
+        known(next);
+    else
+        timeline_.add(next);
+}
+
+void Swarm::known(const Event& event)
+{
+    Node& to = nodes_[event.to];
+    if (!to.alive) return;
+    if (event.from != nobody) {
+        Node& from = nodes_[event.from];
+        Link* link = to.link_to(event.from);
+        if (is_across(from, to)) crossed_ += scenario_.piece_bytes;
+        if (from.host->conduct == Conduct::lying) {
+            drop(to, event.piece);
+            if (link != nullptr) ban(event.from, event.to);
+            return feed(event.to);
+        }
+        from.outcome.given += scenario_.piece_bytes;
+        if (link != nullptr) link->received += scenario_.piece_bytes;
+    }
+    gain(event.to, event.piece);
+}
+
+// It will not come, or is worth nothing.
+void Swarm::drop(Node& to, std::uint32_t piece)
+{
+    to.coming.clear(piece);
+}
+
+void Swarm::gain(Number number, std::uint32_t piece)
+{
+    Node& node = nodes_[number];
+    node.announced.set(piece);
+    node.gained = now_;
+    node.outcome.received += scenario_.piece_bytes;
+    if (++node.held == scenario_.pieces) {
+        node.outcome.took = now_ - TimePoint{} - node.host->joins - delay_of(node) * 2;  // it had it before all knew
+        ++complete_;
+        graph_.beat(node, now_);
+    }
+    for (const Link& link : node.links) {
+        Node& other = nodes_[link.other];
+        ++other.holders[piece];
+        if (zones_) hear(other, {.across = link.across}, piece);
+    }
+    if (node.silent)
+        for (std::size_t i = 0; i < node.links.size(); ++i) ask_in_vain(number, node.links[i].other);
+    if (node.gives()) give(number);
+    if (!node.beside_seeder) return;
+    origin_.dispatch().has(number, {piece}, now_);
+    origin_.show(now_, random_);
+    seed();
+}
+
+// --- who gives to whom
+
+// `from`'s uplink is free.
+void Swarm::give(Number number)
+{
+    Node& from = nodes_[number];
+    const std::size_t links = from.links.size();
+    for (std::size_t i = 0; i < links; ++i) {
+        if (!give_to(number, from.links[(from.turn + i) % links])) continue;
+        from.turn = (from.turn + i + 1) % links;
+        return;
+    }
+}
+
+bool Swarm::give_to(Number number, Link& link)
+{
+    Node& from = nodes_[number];
+    const Node& to = nodes_[link.other];
+    if (to.held == scenario_.pieces || !to.has_room(from.up)) return false;
+    std::uint32_t piece = rarest(from, to, link.across, true);
+    if (piece == none && to.vain > 0) piece = rarest(from, to, link.across, false);
+    if (piece == none) return false;
+    from.up_busy = true;
+    begin(Event::Kind::sent, number, link.other, piece, from.up);
+    return true;
+}
+
+// `to` has room, or may take what it could not: those whose uplinks are free try.
+void Swarm::feed(Number number)
+{
+    Node& to = nodes_[number];
+    if (!to.alive || to.held == scenario_.pieces) return;
+    const std::size_t links = to.links.size();
+    const std::size_t first = links == 0 ? 0 : random_() % links;
+    for (std::size_t i = 0; i < links; ++i) {
+        const Number other = to.links[(first + i) % links].other;
+        if (!nodes_[other].gives()) continue;
+        Link back{.other = number, .across = to.links[(first + i) % links].across};
+        give_to(other, back);
+    }
+}
+
+// Who asks a silent host waits for it, and then does not ask it again.
+void Swarm::ask_in_vain(Number from, Number to)
+{
+    Node& silent = nodes_[from];
+    Node& asks = nodes_[to];
+    if (!silent.silent || silent.held == 0 || asks.held == scenario_.pieces) return;
+    Link* link = asks.link_to(from);
+    if (link == nullptr || link->in_vain) return;
+    const std::uint32_t piece = rarest(silent, asks, link->across, true);
+    if (piece == none) return;
+    link->in_vain = true;
+    asks.waiting.set(piece);
+    ++asks.vain;
+    timeline_.add({.kind = Event::Kind::in_vain, .at = now_ + scenario_.in_vain, .from = from, .to = to, .piece = piece});
+}
+
+void Swarm::in_vain(const Event& event)
+{
+    Node& to = nodes_[event.to];
+    --to.vain;
+    to.waiting.clear(event.piece);
+    feed(event.to);
+}
+
+// As `to` sees it, of what `from` has and it lacks; `spare`: but for what it waits for.
+std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool across, bool spare)
+{
+    std::uint32_t best = none;
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+    const auto& has = from.announced.words();
+    const auto& coming = to.coming.words();
+    const auto& abroad = to.abroad.words();
+    const std::size_t start = random_() % has.size();
+    for (std::size_t i = 0; i < has.size(); ++i) {
+        const std::size_t word = (start + i) % has.size();
+        std::uint64_t bits = has[word] & ~coming[word];
+        if (spare) bits &= ~to.waiting.words()[word];
+        if (across && zones_) bits &= abroad[word];
+        for (; bits != 0; bits &= bits - 1) {
+            const auto piece = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
+            if (to.holders[piece] >= least) continue;
+            least = to.holders[piece];
+            best = piece;
+            if (least <= 1) return best;
+        }
+    }
+    return best;
+}
+
+Duration Swarm::time_of(double rate) const
+{
+    return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(scenario_.piece_bytes / rate));
+}
+
+}  // namespace shoal::sim

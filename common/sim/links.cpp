@@ -1,0 +1,117 @@
+// The links of a Swarm: what two hosts that come together or part know of each other, and what may cross a border.
+#include "common/sim/swarm.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace shoal::sim {
+namespace {
+
+// Calls `with` for each piece of a set.
+template <typename Function>
+void for_each_piece(const std::vector<std::uint64_t>& words, Function with)
+{
+    for (std::size_t word = 0; word < words.size(); ++word)
+        for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1)
+            with(static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+}
+
+}  // namespace
+
+void Swarm::link(Number a, Number b)
+{
+    Node& one = nodes_[a];
+    Node& two = nodes_[b];
+    if (!one.alive || !two.alive || one.link_to(b) != nullptr) return;
+    if (std::find(one.banned.begin(), one.banned.end(), b) != one.banned.end()) return;
+    const bool across = is_across(one, two);
+    one.links.push_back({.other = b, .across = across});
+    two.links.push_back({.other = a, .across = across});
+    one.outcome.neighbours = std::max(one.outcome.neighbours, one.links.size());
+    two.outcome.neighbours = std::max(two.outcome.neighbours, two.links.size());
+    count(one, two, 1, across);
+    count(two, one, 1, across);
+    ask_in_vain(a, b);
+    ask_in_vain(b, a);
+    if (one.gives()) give(a);
+    if (two.gives()) give(b);
+}
+
+void Swarm::unlink(Number a, Number b)
+{
+    Node& one = nodes_[a];
+    Node& two = nodes_[b];
+    const bool across = is_across(one, two);
+    if (std::erase_if(one.links, [b](const Link& link) { return link.other == b; }) == 0) return;
+    std::erase_if(two.links, [a](const Link& link) { return link.other == a; });
+    count(one, two, -1, across);
+    count(two, one, -1, across);
+}
+
+void Swarm::unlink_all(Number number)
+{
+    std::vector<Number> others;
+    for (const Link& link : nodes_[number].links) others.push_back(link.other);
+    for (const Number other : others) unlink(number, other);
+}
+
+void Swarm::ban(Number a, Number b)
+{
+    nodes_[a].banned.push_back(b);
+    nodes_[b].banned.push_back(a);
+    unlink(a, b);
+}
+
+// What `of` has, in the eyes of `by`.
+void Swarm::count(Node& by, const Node& of, int sign, bool across)
+{
+    for_each_piece(of.announced.words(), [&](std::uint32_t piece) {
+        by.holders[piece] = static_cast<std::uint16_t>(by.holders[piece] + sign);
+        if (sign > 0) hear(by, {.across = across}, piece);
+    });
+}
+
+void Swarm::hear(Node& node, const Link& from, std::uint32_t piece)
+{
+    if (!node.filter) return;
+    if (from.across)
+        node.filter->offered_abroad({piece}, now_);
+    else
+        node.filter->held_at_home({piece}, now_);
+    if (node.filter->heeds({piece}, now_))
+        node.abroad.set(piece);
+    else
+        node.abroad.clear(piece);
+}
+
+void Swarm::know_zone_mate(Number number, bool came)
+{
+    Node& node = nodes_[number];
+    for (Node& other : nodes_) {
+        if (!other.alive || &other == &node || is_across(node, other)) continue;
+        if (came) {
+            other.filter->joined(node.id);
+            node.filter->joined(other.id);
+        } else {
+            other.filter->left(node.id);
+        }
+    }
+}
+
+// What has waited too long may come from abroad.
+void Swarm::widen_borders()
+{
+    for (Number number = 0; number < nodes_.size(); ++number) {
+        Node& node = nodes_[number];
+        if (!node.alive || node.held == scenario_.pieces) continue;
+        bool wider = false;
+        for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece) {
+            if (node.coming.test(piece) || node.abroad.test(piece) || !node.filter->heeds({piece}, now_)) continue;
+            node.abroad.set(piece);
+            wider = true;
+        }
+        if (wider) feed(number);
+    }
+}
+
+}  // namespace shoal::sim

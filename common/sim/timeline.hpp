@@ -1,0 +1,58 @@
+// What is going to happen, in order of time; what was said first goes first at one moment. Not thread-safe.
+#pragma once
+
+#include "common/core/clock.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <vector>
+
+namespace shoal::sim {
+
+using Number = std::uint32_t;  // of a host
+constexpr Number nobody = UINT32_MAX;
+
+struct Event {
+    enum class Kind : std::uint8_t {
+        join,
+        die,
+        forget,  // the hand-out has missed two beats of it
+        beat,
+        tick,
+        sent,         // a piece has left an uplink
+        seeder_sent,  // the seeder's
+        known,        // the piece has arrived, been announced, and may be asked for
+        in_vain,      // a silent host was asked
+    };
+    Kind kind = Kind::tick;
+    TimePoint at;
+    Number from = nobody, to = nobody;
+    std::uint32_t piece = 0;
+    double rate = 0;  // bytes/s that it takes of the receiver's downlink
+    std::uint64_t order = 0;
+
+    bool operator>(const Event& other) const { return at != other.at ? at > other.at : order > other.order; }
+};
+
+class Timeline {
+public:
+    void add(Event event)
+    {
+        event.order = order_++;
+        events_.push(event);
+    }
+    [[nodiscard]] bool empty() const { return events_.empty(); }
+    Event take()
+    {
+        const Event event = events_.top();
+        events_.pop();
+        return event;
+    }
+
+private:
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::uint64_t order_ = 0;
+};
+
+}  // namespace shoal::sim
