@@ -11,7 +11,8 @@ namespace {
 
 swarm::Member member_from(const wire::Neighbour& neighbour)
 {
-    return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable, neighbour.holds_some};
+    return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable, neighbour.holds_some,
+        neighbour.nearness == wire::Nearness::remote};
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
         result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable,
-            neighbour.holds_some});
+            neighbour.holds_some, neighbour.nearness == wire::Nearness::remote});
     return result;
 }
 

@@ -31,7 +31,7 @@ bool ZoneFilter::heeds(PieceIndex piece, TimePoint now) const
     const Piece& known = pieces_[piece.value];
     const std::int64_t late = known.moved ? std::clamp<std::int64_t>((now - std::max(*known.moved, entered_)) / limits_.gives_way, 0, widest) : 0;
     if (late > 0) return known.before < std::uint64_t{1} << static_cast<unsigned>(late);
-    return known.before == 0 && !known.at_home && !fed_at_home_;
+    return known.before == 0 && !known.at_home;
 }
 
 void ZoneFilter::count(const PeerId& other, int sign)

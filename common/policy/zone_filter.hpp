@@ -22,8 +22,6 @@ public:
     // Other live peers of the own zone; each id once.
     void joined(const PeerId& other) { count(other, 1); }
     void left(const PeerId& other) { count(other, -1); }
-    // A seeder shows pieces in the own zone: nothing needs to come from elsewhere, as long as it comes from there.
-    void fed_at_home(bool fed) { fed_at_home_ = fed; }
 
     void offered_abroad(PieceIndex piece, TimePoint now);  // a peer of another zone has it
     void held_at_home(PieceIndex piece, TimePoint now);    // one more peer of the own zone has it
@@ -42,7 +40,6 @@ private:
 
     PeerId self_;
     ZoneLimits limits_;
-    bool fed_at_home_ = false;
     TimePoint entered_ = TimePoint::min();  // when a piece had its first holder in the own zone, last
     std::vector<Piece> pieces_;
 };

@@ -34,7 +34,6 @@ void Swarm::add_hosts()
     if (!zones_) return;
     for (Node& node : nodes_) {
         node.filter.emplace(node.id, scenario_.pieces, scenario_.zones);
-        node.filter->fed_at_home(node.host->zone == scenario_.seeder_zone);
     }
 }
 
@@ -144,7 +143,7 @@ void Swarm::rewire_seeder(const std::vector<Number>& neighbours)
         if (!node.alive || node.beside_seeder || (seeder_has_company_ && node.host->zone != scenario_.seeder_zone)) continue;
         node.beside_seeder = true;
         beside_seeder_.insert(number);
-        origin_.dispatch().joined(number, node.host->dialable, now_);
+        origin_.dispatch().joined(number, {.spreads = node.host->dialable}, now_);
         for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece)
             if (node.announced.test(piece)) origin_.dispatch().has(number, {piece}, now_);
     }

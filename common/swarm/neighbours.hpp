@@ -5,6 +5,7 @@
 #include "common/model/layout.hpp"
 #include "common/swarm/availability.hpp"
 #include "common/swarm/blame.hpp"
+#include "common/swarm/border.hpp"
 #include "common/swarm/events.hpp"
 #include "common/swarm/neighbour.hpp"
 #include "common/swarm/outbox.hpp"
@@ -62,7 +63,8 @@ public:
     [[nodiscard]] const Shown& own() const { return self_.shown; }
     Availability& availability() { return availability_; }
     [[nodiscard]] Showing* showing() { return showing_ ? &*showing_ : nullptr; }  // a seeder's
-    [[nodiscard]] bool spreads(const PeerId& peer) const;
+    [[nodiscard]] Border* border() { return border_ ? &*border_ : nullptr; }      // a peer's
+    [[nodiscard]] const Member* member(const PeerId& peer) const { return roster_.find(peer); }
     [[nodiscard]] Verdict judge(const Neighbour& neighbour, const std::optional<Shown>& shown) const;
     bool welcome(Neighbour& neighbour);  // false: it is connected already, and that connection stays
     void left(Neighbour& neighbour);
@@ -98,6 +100,7 @@ private:
     Roster roster_;
     Blame blame_;
     std::optional<Showing> showing_;
+    std::optional<Border> border_;
     std::set<Neighbour*> connections_;
     bool ready_ = false;    // libtorrent is through with what it checks
     bool started_ = false;  // resumed for the first time

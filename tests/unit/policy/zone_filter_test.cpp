@@ -109,18 +109,5 @@ TEST(ZoneFilter, WhatTheOwnZoneHoldsDoesNotComeAcrossUnlessItComesNoFurther)
     EXPECT_EQ(heeding(zone, 7, start + 7s), 2U);
 }
 
-TEST(ZoneFilter, WhereASeederShowsPiecesNothingComesFromElsewhereUnlessItStops)
-{
-    auto zone = zone_of(4);
-    for (ZoneFilter& filter : zone) {
-        filter.fed_at_home(true);
-        filter.offered_abroad({7}, start);
-    }
-    EXPECT_EQ(heeding(zone, 7, start), 0U);
-    EXPECT_EQ(heeding(zone, 7, start + 4s), 2U);
-    for (ZoneFilter& filter : zone) filter.fed_at_home(false);
-    EXPECT_EQ(heeding(zone, 7, start), 1U);
-}
-
 }  // namespace
 }  // namespace shoal::policy
