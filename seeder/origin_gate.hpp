@@ -23,6 +23,8 @@ public:
     [[nodiscard]] bool admit(std::uint64_t bytes);
     // Counts bytes that were read without asking first; later readers wait for them.
     void charge(std::uint64_t bytes);
+    // Whether so many at once are no more than a twentieth of what a second allows.
+    [[nodiscard]] bool lets_at_once(std::uint64_t bytes);
     // Whether anybody has asked since the last time, or waits.
     [[nodiscard]] bool was_asked();
     // Blocks for `pause`; false once closed.

@@ -202,7 +202,7 @@ Result<void> remove(const RemoveOptions& options, const Stop& stop)
 {
     BOOST_OUTCOME_TRY(model::check_model_name(options.model));
     BOOST_OUTCOME_TRY(revision, parse_revision(options.revision));
-    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
+    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store, [&stop] { return !stop.requested(); }));
     return Removal{options, stop, *store, revision}.run();
 }
 

@@ -13,7 +13,8 @@ namespace shoal::seeder {
 namespace {
 
 constexpr unsigned worker_threads = 10;                 // a load each, one that asks whether the store answers, one whether it still holds what is served
-constexpr unsigned reader_threads = 8;                  // beside the disk threads, for pieces of many files
+constexpr unsigned reader_threads = 32;                 // beside the disk threads, for pieces of many files
+constexpr std::size_t ahead_bytes = 64U << 20U;         // of packs that were read ahead
 constexpr std::size_t counted_a_second = 32;            // revisions whose traffic is looked at
 constexpr Duration busy_for = std::chrono::seconds{2};  // after the last read of the store
 constexpr std::size_t longest_trouble = 1000;           // bytes of it in a beat
@@ -71,7 +72,7 @@ Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<obj
     : loop_{loop},
       options_{options},
       metrics_{std::move(metrics)},
-      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads)},
+      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads), std::make_shared<AheadRoom>(ahead_bytes)},
       store_{std::make_shared<MeteredStore>(std::move(store), metrics_, access_.gate)},
       open_source_{metered_sources(metrics_, access_.gate)},
       notified_{std::make_shared<std::atomic<bool>>(false)},

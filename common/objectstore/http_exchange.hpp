@@ -34,10 +34,11 @@ struct HttpRequest {
     Duration connect_deadline = std::chrono::seconds{5};
     Duration stall = std::chrono::seconds{10};  // below 1 KiB/s for so long is a stall
     bool direct = false;                        // past any proxy
+    std::function<bool()> keep_going = {};      // asked once a second, if there is one; false ends it
 };
 
 // Why there is no whole reply.
-enum class Failure { none, unresolved, unreachable, untrusted, proxy, reset, stalled, cut, timed_out, other };
+enum class Failure { none, unresolved, unreachable, untrusted, proxy, reset, stalled, cut, timed_out, interrupted, other };
 
 struct HttpReply {
     Failure failure = Failure::none;

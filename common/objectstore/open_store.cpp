@@ -53,6 +53,11 @@ std::optional<std::string> directory_of(const std::string& url)
     return path;
 }
 
+Result<bool> ObjectStore::copy_from(const ElsewhereObject& /*object*/, const std::string& /*key*/)
+{
+    return false;
+}
+
 Result<void> check_url(const std::string& url)
 {
     if (url.starts_with(s3_scheme)) {
@@ -62,11 +67,11 @@ Result<void> check_url(const std::string& url)
     return directory_of(url) ? Result<void>{success()} : failure(not_understood(url));
 }
 
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url, const std::function<bool()>& keep_going)
 {
     if (url.starts_with(s3_scheme)) {
         BOOST_OUTCOME_TRY(location, parse_s3_url(url));
-        return S3Store::open(location, process_environment);
+        return S3Store::open(location, process_environment, {}, S3Clock::real(keep_going));
     }
     const auto path = directory_of(url);
     if (!path) return failure(not_understood(url));

@@ -10,7 +10,8 @@ namespace shoal::objectstore {
 namespace {
 
 constexpr unsigned most_redirects = 3;
-constexpr std::uint64_t slowest = 256 * 1024;  // bytes per second that a call's deadline grows by
+constexpr Duration look_every = std::chrono::milliseconds{100};  // whether a pause is to go on
+constexpr std::uint64_t slowest = 256 * 1024;                    // bytes per second that a call's deadline grows by
 
 bool is_away(Failure failure)
 {
@@ -47,10 +48,13 @@ std::string refused_hint(const S3Reply& reply, bool clock)
 
 }  // namespace
 
-S3Clock S3Clock::real()
+S3Clock S3Clock::real(std::function<bool()> keep_going)
 {
-    return {[] { return Clock::now(); }, [] { return static_cast<std::int64_t>(std::time(nullptr)); },
-        [](Duration duration) { std::this_thread::sleep_for(duration); }};
+    const auto pause = [keep_going](Duration duration) {
+        for (const TimePoint end = Clock::now() + duration; Clock::now() < end && keep_going();)
+            std::this_thread::sleep_for(std::min<Duration>(look_every, end - Clock::now()));
+    };
+    return {[] { return Clock::now(); }, [] { return static_cast<std::int64_t>(std::time(nullptr)); }, pause, keep_going};
 }
 
 struct S3Caller::Attempts {
@@ -89,7 +93,8 @@ HttpRequest S3Caller::written(const S3Request& request, const std::string& addre
         .out = request.out,
         .limit = request.limit,
         .connect_deadline = limits_.connect,
-        .stall = request.stall.value_or(limits_.stall)};
+        .stall = request.stall.value_or(limits_.stall),
+        .keep_going = request.to_the_end ? std::function<bool()>{} : clock_.keep_going};
 }
 
 // The date is curl's to write where it can: of one that it is given it sends two.
@@ -141,6 +146,7 @@ Result<S3Reply> S3Caller::call(const S3Request& request)
     attempts.address = object_url(settings_.endpoint, settings_.addressing, location_.bucket, full_key, request.query);
     S3Reply reply;
     while (true) {
+        if (!request.to_the_end && !clock_.keep_going()) return failure(interrupted_error(request.key));
         auto keys = credentials_.current(clock_.time_of_day());
         if (!keys) return failure(keys.error().code, name_of(request.key) + ": " + keys.error().message, keys.error().hint);
         attempts.keys = keys.value().keys;
@@ -168,10 +174,16 @@ Result<S3Reply> S3Caller::call(const S3Request& request)
     }
 }
 
+Error S3Caller::interrupted_error(const std::string& key) const
+{
+    return {Errc::interrupted, "interrupted: " + name_of(key), "run it again: what was finished is kept"};
+}
+
 Error S3Caller::error_of(const S3Reply& reply, const std::string& key) const
 {
     const std::string& code = reply.problem.code;
     const std::string on = name_of(key) + ": ";
+    if (reply.http.failure == Failure::interrupted) return interrupted_error(key);
     if (reply.http.failure == Failure::untrusted)
         return {Errc::not_allowed, "endpoint is not trusted: " + endpoint_text() + ": " + on + last_text(reply),
             "correct AWS_ENDPOINT_URL, or name its CA in AWS_CA_BUNDLE"};

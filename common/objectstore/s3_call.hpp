@@ -39,6 +39,7 @@ struct S3Request {
     std::function<bool(const HttpReply&)> acceptable = {};  // a good status that does not keep its word is tried again
     std::optional<Duration> stall = {};
     std::optional<Duration> within = {};  // instead of S3Limits::call
+    bool to_the_end = false;              // also when all else is to end
 };
 
 struct S3Reply {
@@ -52,7 +53,8 @@ struct S3Clock {
     std::function<TimePoint()> now = [] { return Clock::now(); };
     std::function<std::int64_t()> time_of_day;
     std::function<void(Duration)> pause;
-    static S3Clock real();
+    std::function<bool()> keep_going = [] { return true; };  // asked several times a second; once it says no, calls end
+    static S3Clock real(std::function<bool()> keep_going = [] { return true; });
 };
 
 class S3Caller {
@@ -63,7 +65,7 @@ public:
     [[nodiscard]] const S3Location& location() const { return location_; }
     [[nodiscard]] std::string name_of(const std::string& key) const;
 
-    // Whatever the store answers. timed_out: nothing of use until the deadline; not_allowed: no credentials, or an endpoint that cannot be trusted.
+    // Whatever the store answers. timed_out: nothing of use until the deadline; interrupted; not_allowed: no credentials, or an endpoint that cannot be trusted.
     Result<S3Reply> call(const S3Request& request);
     // What an answer that is no good means: not_found, not_allowed, no_space, invalid, io.
     [[nodiscard]] Error error_of(const S3Reply& reply, const std::string& key) const;
@@ -73,6 +75,7 @@ private:
     [[nodiscard]] HttpRequest written(const S3Request& request, const std::string& address) const;
     [[nodiscard]] Signature signature_of(const SigningKeys& keys) const;
     Result<void> prepare_again(Verdict verdict, Attempts& attempts, const S3Reply& reply);
+    [[nodiscard]] Error interrupted_error(const std::string& key) const;
     [[nodiscard]] Error given_up(const Attempts& attempts, const S3Reply& reply, const std::string& key) const;
     [[nodiscard]] std::string endpoint_text() const { return settings_.endpoint.scheme + "://" + settings_.endpoint.host; }
 

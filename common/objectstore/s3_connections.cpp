@@ -77,6 +77,11 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* user)
     return fits;  // fewer than came end the exchange
 }
 
+int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
+{
+    return static_cast<const HttpRequest*>(user)->keep_going() ? 0 : 1;
+}
+
 Failure failure_of(CURLcode code)
 {
     switch (code) {
@@ -90,6 +95,7 @@ Failure failure_of(CURLcode code)
     case CURLE_SSL_ISSUER_ERROR: return Failure::untrusted;
     case CURLE_PARTIAL_FILE: return Failure::cut;
     case CURLE_OPERATION_TIMEDOUT: return Failure::timed_out;
+    case CURLE_ABORTED_BY_CALLBACK: return Failure::interrupted;
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_OUT_OF_MEMORY:
@@ -127,6 +133,10 @@ void set_limits(CURL* handle, const HttpRequest& request)
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, milliseconds(request.stall) / 1000));
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+    if (!request.keep_going) return;
+    curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &request);
 }
 
 std::string date_text(std::int64_t seconds)

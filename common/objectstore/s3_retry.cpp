@@ -15,6 +15,7 @@ Verdict judge_failure(Failure failure)
     switch (failure) {
     case Failure::untrusted:
     case Failure::proxy:
+    case Failure::interrupted:
     case Failure::other: return Verdict::answer;
     default: return Verdict::again;
     }

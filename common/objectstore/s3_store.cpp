@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::chrono::seconds bucket_seen_for{5};
 constexpr std::size_t most_of_key = 1024;
+constexpr std::uint64_t most_copied = 5ULL << 30U;  // by one request
+constexpr std::chrono::minutes copied_within{5};
 constexpr const char* mark_header = "x-amz-meta-write";  // one of each conditional write
 
 using WriteMark = Opaque<struct WriteMarkTag, 16>;
@@ -263,6 +265,26 @@ Result<void> S3Store::remove(const std::string& key)
     BOOST_OUTCOME_TRY(reply, caller_->call({.method = "DELETE", .key = key}));
     if (reply.http.ok() || (reply.http.status == 404 && reply.problem.code != "NoSuchBucket")) return success();
     return failure(caller_->error_of(reply, key));
+}
+
+// An answer of 200 may hold an error. What the store will not copy for whatever reason, permissions too, is copied by hand.
+Result<bool> S3Store::copy_from(const ElsewhereObject& object, const std::string& key)
+{
+    const auto from = parse_s3_url(object.store);
+    if (!from || object.object.size > most_copied || object.object.version.empty()) return false;
+    BOOST_OUTCOME_TRY(check_key(*caller_, key));
+    const auto copied = [](const HttpReply& reply) { return decode_copied(reply.body).has_value(); };
+    const std::string source = "/" + from.value().bucket + "/" + percent_encoded_path(from.value().prefix + object.object.key);
+    const auto reply = caller_->call({.method = "PUT",
+        .key = key,
+        .headers = {"x-amz-copy-source: " + source, "x-amz-copy-source-if-match: \"" + object.object.version + "\""},
+        .acceptable = copied,
+        .stall = copied_within,
+        .within = copied_within});
+    if (!reply && reply.error().code == Errc::interrupted) return failure(reply.error());
+    if (reply && reply.value().http.status == 412)
+        return failure(changed_error(object.store + " key '" + model::printable(object.object.key) + "'", object.object.version, "another"));
+    return reply && reply.value().http.ok();
 }
 
 }  // namespace shoal::objectstore

@@ -29,6 +29,7 @@ public:
     Result<std::unique_ptr<Upload>> upload(const std::string& key, std::uint64_t size) override;
     Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) override;
     Result<void> remove(const std::string& key) override;
+    Result<bool> copy_from(const ElsewhereObject& object, const std::string& key) override;  // of up to 5 GiB, at the same endpoint
 
 private:
     enum class Conditions { unknown, kept, lacking };

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint64_t mebibyte = 1U << 20U;
 constexpr std::uint64_t least_part = 16 * mebibyte;
 constexpr std::uint64_t most_parts = 9000;
-constexpr std::chrono::seconds abort_within{10};
+constexpr std::chrono::seconds abort_within{3};
 constexpr std::chrono::minutes complete_within{5};  // the store may put the parts together then
 
 Error other_length(const std::string& name, std::uint64_t expected, std::uint64_t found)
@@ -58,6 +58,7 @@ S3Upload::~S3Upload()
 Result<void> S3Upload::write(ConstBytes bytes)
 {
     written_ += bytes.size();
+    if (there_) return success();
     if (written_ > size_) return failure(other_length(caller_->name_of(key_), size_, written_));
     while (!bytes.empty()) {
         const std::size_t room = static_cast<std::size_t>(part_size_) - pending_.size();
@@ -88,10 +89,37 @@ Result<void> S3Upload::send_part()
     }
     const std::string number = std::to_string(parts_.size() + 1);
     BOOST_OUTCOME_TRY(reply, caller_->call({.method = "PUT", .key = key_, .query = {{"partNumber", number}, {"uploadId", id_}}, .body = pending_}));
+    if (reply.problem.code == "NoSuchUpload") return look_for_the_others(reply);
     if (!reply.http.ok()) return failure(caller_->error_of(reply, key_));
     parts_.push_back(reply.http.header("etag"));
     pending_.clear();
     return success();
+}
+
+// Who brings the same object and was faster has swept this upload away.
+Result<void> S3Upload::look_for_the_others(const S3Reply& reply)
+{
+    const auto info = store_.head(key_);
+    there_ = info && info.value().size == size_;
+    if (!there_) return failure(caller_->error_of(reply, key_));
+    id_.clear();
+    pending_.clear();
+    return success();
+}
+
+// What others began and did not end: they were killed, or will find the object there.
+void S3Upload::sweep()
+{
+    const std::string full_key = caller_->location().prefix + key_;
+    const auto reply = caller_->call({.query = {{"encoding-type", "url"}, {"prefix", full_key}, {"uploads", ""}}, .limit = max_xml, .within = abort_within});
+    if (!reply || !reply.value().http.ok()) return;  // it may not be allowed to; the bucket's lifecycle does it then
+    const auto uploads = decode_uploads(reply.value().http.body);
+    if (!uploads) return;
+    for (const PendingUpload& upload : uploads.value()) {
+        if (upload.key != full_key) continue;
+        id_ = upload.id;
+        abort();
+    }
 }
 
 // An answer of 200 may hold an error after all; an answer that was lost shows in what is there then.
@@ -123,9 +151,18 @@ Result<void> S3Upload::commit()
         const auto put = store_.put(key_, pending_, Condition::absent());
         return put || put.error().code == Errc::exists ? Result<void>{success()} : failure(put.error());
     }
-    if (!pending_.empty()) {
+    if (!pending_.empty() && !there_) {
         BOOST_OUTCOME_TRY(send_part());
     }
+    BOOST_OUTCOME_TRY(make_visible());
+    abort();
+    sweep();
+    return success();
+}
+
+Result<void> S3Upload::make_visible()
+{
+    if (there_) return success();
     // A store that does not know the condition would replace what is there.
     const auto there = store_.head(key_);
     if (there) return success();
@@ -137,7 +174,7 @@ Result<void> S3Upload::commit()
 void S3Upload::abort()
 {
     if (id_.empty()) return;
-    (void)caller_->call({.method = "DELETE", .key = key_, .query = {{"uploadId", id_}}, .within = abort_within});
+    (void)caller_->call({.method = "DELETE", .key = key_, .query = {{"uploadId", id_}}, .within = abort_within, .to_the_end = true});
     id_.clear();
 }
 

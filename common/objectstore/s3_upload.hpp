@@ -27,7 +27,10 @@ private:
     [[nodiscard]] bool in_parts() const { return size_ > part_size_; }
     Result<void> begin();
     Result<void> send_part();
+    Result<void> look_for_the_others(const S3Reply& reply);
+    Result<void> make_visible();
     Result<void> complete();
+    void sweep();
     void abort();
 
     ObjectStore& store_;
@@ -37,6 +40,7 @@ private:
     std::uint64_t part_size_;
     std::uint64_t written_ = 0;
     std::string pending_;             // a part that is not full yet
+    bool there_ = false;              // by others
     std::string id_;                  // of the multipart upload; empty: none is under way
     std::vector<std::string> parts_;  // ETags as answered
 };

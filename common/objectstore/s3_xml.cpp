@@ -67,6 +67,15 @@ Result<ObjectInfo> decode_object(const pugi::xml_node& node)
     return object;
 }
 
+Result<Version> decode_etag_of(std::string_view xml, const char* name)
+{
+    pugi::xml_document document;
+    if (!load(document, xml)) return malformed("not XML");
+    const pugi::xml_node result = root(document, name);
+    if (!result) return malformed(std::string{"no "} + name);
+    return version_of_etag(text(result, "ETag"));
+}
+
 }  // namespace
 
 S3Problem decode_problem(std::string_view xml)
@@ -108,11 +117,12 @@ Result<std::string> decode_upload_id(std::string_view xml)
 
 Result<Version> decode_completed(std::string_view xml)
 {
-    pugi::xml_document document;
-    if (!load(document, xml)) return malformed("not XML");
-    const pugi::xml_node result = root(document, "CompleteMultipartUploadResult");
-    if (!result) return malformed("no CompleteMultipartUploadResult");
-    return version_of_etag(text(result, "ETag"));
+    return decode_etag_of(xml, "CompleteMultipartUploadResult");
+}
+
+Result<Version> decode_copied(std::string_view xml)
+{
+    return decode_etag_of(xml, "CopyObjectResult");
 }
 
 Result<std::vector<PendingUpload>> decode_uploads(std::string_view xml)

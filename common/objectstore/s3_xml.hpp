@@ -31,6 +31,8 @@ Result<Listing> decode_listing(std::string_view xml);  // ListBucketResult with 
 Result<std::string> decode_upload_id(std::string_view xml);  // InitiateMultipartUploadResult
 Result<Version> decode_completed(std::string_view xml);      // CompleteMultipartUploadResult: the version; an Error in a reply of 200 is malformed
 
+Result<Version> decode_copied(std::string_view xml);  // CopyObjectResult, as above
+
 struct PendingUpload {
     std::string key;
     std::string id;

@@ -1,51 +1,14 @@
 """A bucket of a real S3 gateway in the directory's place."""
-import hashlib
 import json
 import os
-import pathlib
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-from cluster import MIB, EndToEnd, counted, free_port, make_model
-
-GATEWAY = pathlib.Path(__file__).resolve().parent.parent / "support" / "rgw.sh"
-KEYS = {"AWS_ACCESS_KEY_ID": "AKIATEST0000000000AA", "AWS_SECRET_ACCESS_KEY": "testsecrettestsecrettestsecrettestsecret"}
+from cluster import KIB, MIB, counted, make_model, write
+from gateway import OnS3
 
 
-
-class S3(EndToEnd):
+class S3(OnS3):
     """Publish, serve, fetch, verify, ls and remove."""
-
-    def setUp(self):
-        super().setUp()
-        if not all(shutil.which(tool) for tool in ("ceph", "ceph-mon", "ceph-osd", "radosgw", "radosgw-admin", "curl")):
-            self.skipTest("S3 IS NOT TESTED: no Ceph here; run scripts/setup test")
-        port, self.mon_port = free_port(), free_port()
-        self.gateway = directory = tempfile.mkdtemp(prefix="shoal-rgw-")
-        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
-        self.addCleanup(subprocess.run, [GATEWAY, "stop", directory], check=True)
-        subprocess.run([GATEWAY, "start", directory, str(port), str(self.mon_port), str(os.getpid())], check=True)
-        self.endpoint = f"http://127.0.0.1:{port}"
-        self.ask("models", "-X", "PUT")
-        self.env = {"AWS_ENDPOINT_URL": self.endpoint, **KEYS}
-        self.cluster.s3 = "s3://models/shoal"
-        before = {name: os.environ.get(name) for name in self.env}
-        os.environ.update(self.env)
-        self.addCleanup(self.restore, before)
-
-    def ask(self, path, *how, body=""):
-        """What the gateway answers."""
-        digest = hashlib.sha256(body.encode()).hexdigest()
-        sent = ["--data-binary", body] if body else []
-        command = ["curl", "-sf", *how, *sent, "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", ":".join(KEYS.values()), "-H", f"x-amz-content-sha256: {digest}"]
-        return subprocess.run([*command, f"{self.endpoint}/{path}"], check=True, capture_output=True, text=True).stdout
-
-    @staticmethod
-    def restore(before):
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
     def test_a_model_goes_through_a_bucket_once(self):
         source = make_model(self.cluster.path("source"), weights=40 * MIB)
@@ -65,9 +28,7 @@ class S3(EndToEnd):
         revision = self.cluster.publish(make_model(self.cluster.path("source")))
         self.assert_exit(self.cluster.seeder_command("remove", "llama", revision, "--offline", "--force"), 0)
         self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 3, "llama")
-        listing = self.ask("models?list-type=2")
-        self.assertIn("<ListBucketResult", listing)
-        self.assertNotIn("<Key>", listing)
+        self.assertEqual(self.keys(), [])
 
     def test_wrong_keys_and_no_bucket_are_said(self):
         source = make_model(self.cluster.path("source"))
@@ -75,28 +36,56 @@ class S3(EndToEnd):
         self.assert_exit(self.cluster.seeder_command(*publish, store="s3://nothing/here"), 3, "store not found", "s3://nothing/here")
         os.environ["AWS_SECRET_ACCESS_KEY"] = "wrongwrongwrong"
         done = self.cluster.seeder_command(*publish)
-        self.assert_exit(done, 4, "s3://models/shoal", "403")
+        self.assert_exit(done, 4, self.cluster.s3, "403")
         self.assertNotIn("wrongwrongwrong", done.err + done.out)
         os.environ["AWS_ENDPOINT_URL"] = "http://127.0.0.1:1"
         self.assert_exit(self.cluster.seeder_command(*publish, deadline=60), 7, "http://127.0.0.1:1")
+
+    def test_C16_a_publish_that_was_killed_goes_on_and_leaves_no_parts(self):
+        source = self.cluster.path("source")
+        write(source / "a.bin", 1 * MIB)
+        write(source / "z.bin", 200 * MIB)  # the large one goes first, a.bin beside it
+        killed = self.cluster.start_seeder_command("publish", source, "--model", "llama")
+        killed.wait_for(lambda: self.uploads() and self.keys("shoal/blobs/"), "one blob up, the other under way")
+        killed.kill()
+        self.assertEqual(len(self.uploads()), 1)
+        self.assertEqual(self.keys("shoal/models/"), [])
+        done = self.cluster.seeder_command("publish", source, "--model", "llama", "--json", deadline=60)
+        self.assert_exit(done, 0)
+        self.assertEqual(done.event("published")["new_bytes"], 200 * MIB)
+        self.assertEqual(self.uploads(), [])
+        self.assert_exit(self.cluster.seeder_command("verify", "llama", done.event("published")["revision"], deadline=60), 0)
+
+    def test_ten_thousand_small_files_are_few_reads(self):
+        source = self.cluster.path("source")
+        for i in range(10_000):
+            write(source / f"{i // 100:02}" / f"{i:05}.bin", 4 * KIB)
+        revision = self.cluster.publish(source, deadline=60)
+        self.cluster.start_servers()
+        before = len(self.reads("shoal/"))
+        fetches = [self.cluster.start_fetch(self.cluster.path(f"dest{i}"), revision=revision) for i in range(8)]
+        for i, fetch in enumerate(fetches):
+            self.assertEqual(fetch.wait(60).code, 0)
+            self.assert_fetched(source, self.cluster.path(f"dest{i}"))
+        self.assertLessEqual(len(self.reads("shoal/blobs/")), 10)
+        self.assertLessEqual(len(self.reads("shoal/")) - before, 20)
 
     def test_an_endpoint_of_another_name_or_authority_is_not_trusted(self):
         source = make_model(self.cluster.path("source"))
         publish = ("publish", source, "--model", "llama")
         trusting = {"AWS_CA_BUNDLE": f"{self.gateway}/certificate.pem"}
-        port = self.mon_port + 2
-        os.environ["AWS_ENDPOINT_URL"] = f"https://localhost:{port}"
-        self.assert_exit(self.cluster.seeder_command(*publish), 4, "not trusted", f"https://localhost:{port}", "AWS_CA_BUNDLE")
+        os.environ["AWS_ENDPOINT_URL"] = f"https://localhost:{self.tls_port}"
+        self.assert_exit(self.cluster.seeder_command(*publish), 4, "not trusted", f"https://localhost:{self.tls_port}", "AWS_CA_BUNDLE")
         self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 0)
-        os.environ["AWS_ENDPOINT_URL"] = f"https://127.0.0.1:{port}"
-        self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 4, "not trusted", f"https://127.0.0.1:{port}")
+        os.environ["AWS_ENDPOINT_URL"] = f"https://127.0.0.1:{self.tls_port}"
+        self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 4, "not trusted", f"https://127.0.0.1:{self.tls_port}")
 
     def test_one_key_that_may_not_be_read_is_named(self):
         revision = self.cluster.publish(make_model(self.cluster.path("source")))
-        keys = [part.split("</Key>")[0] for part in self.ask("models?list-type=2&prefix=shoal%2Fblobs%2F").split("<Key>")[1:]]
-        deny = {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::models/{keys[0]}"}
-        self.ask("models?policy=", "-X", "PUT", body=json.dumps({"Version": "2012-10-17", "Statement": [deny]}))
-        self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 4, keys[0].removeprefix("shoal/"), "403")
+        key = self.keys("shoal/blobs/")[0]
+        deny = {"Effect": "Deny", "Principal": "*", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{self.bucket}/{key}"}
+        self.ask(f"{self.bucket}?policy=", "-X", "PUT", body=json.dumps({"Version": "2012-10-17", "Statement": [deny]}))
+        self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 4, key.removeprefix("shoal/"), "403")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto id = decode_upload_id(xml);
     if (id && id.value().empty()) std::abort();
     (void)decode_completed(xml);
+    (void)decode_copied(xml);
     (void)decode_uploads(xml);
     const auto role = decode_assumed_role(xml);
     if (role && role.value().secret.empty()) std::abort();

@@ -2,6 +2,7 @@
 
 #include "common/objectstore/s3_upload.hpp"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 
@@ -19,7 +20,8 @@ std::size_t count(const std::string& text, const std::string& what)
 
 class S3Faults : public testing::Test {
 protected:
-    std::unique_ptr<S3Store> store(const std::string& endpoint, S3Limits limits = {}, std::map<std::string, std::string> more = {})
+    std::unique_ptr<S3Store> store(
+        const std::string& endpoint, S3Limits limits = {}, std::map<std::string, std::string> more = {}, const S3Clock* clock = nullptr)
     {
         std::map<std::string, std::string> variables{{"AWS_ENDPOINT_URL", endpoint}, {"AWS_ACCESS_KEY_ID", "AKIA"}, {"AWS_SECRET_ACCESS_KEY", secret},
             {"AWS_SESSION_TOKEN", "tokentoken"}, {"AWS_EC2_METADATA_DISABLED", "true"}};
@@ -30,7 +32,8 @@ protected:
         };
         const auto settings = read_s3_settings(environment, "bucket");
         EXPECT_TRUE(settings) << settings.error().text();
-        return std::make_unique<S3Store>(std::make_shared<S3Caller>(S3Location{"bucket", ""}, settings.value(), environment, limits, time.clock()));
+        return std::make_unique<S3Store>(
+            std::make_shared<S3Caller>(S3Location{"bucket", ""}, settings.value(), environment, limits, clock == nullptr ? time.clock() : *clock));
     }
     // Four bytes from the second on of "0123456789".
     Result<std::string> range(S3Store& from, const std::optional<Version>& version = {})
@@ -139,6 +142,25 @@ TEST_F(S3Faults, AStallIsGivenUpAndTriedAgain)
         ASSERT_TRUE(read) << read.error().text();
         EXPECT_EQ(out, std::string(400, 'x'));
         EXPECT_EQ(stub.requests().size(), 2U);
+    }
+}
+
+TEST_F(S3Faults, ACallEndsSoonWhenNothingIsToGoOn)
+{
+    std::atomic<bool> keep_going{true};
+    const S3Clock real = S3Clock::real([&keep_going] { return keep_going.load(); });
+    // In a pause that was asked for, and in the middle of an answer that does not come.
+    for (const Answer& told : {Answer{answer("503 Slow Down", "", "Retry-After: 30\r\n")}, Answer{"HTTP/1.1 206", Then::silence}}) {
+        keep_going = true;
+        Stub stub{[&](const std::string&, std::size_t) {
+            keep_going = false;
+            return told;
+        }};
+        const TimePoint before = Clock::now();
+        const auto read = range(*store(stub.url(), {}, {}, &real));
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().code, Errc::interrupted) << read.error().text();
+        EXPECT_LT(Clock::now() - before, std::chrono::seconds{4});
     }
 }
 

@@ -213,5 +213,44 @@ TEST_F(S3StoreTest, C16_ALargeUploadThatIsGivenUpOrComesSecondLeavesNoParts)
     EXPECT_EQ(store->get("large", 100).value().content, "first");
 }
 
+TEST_F(S3StoreTest, CopiesWithinTheStoreWhatHasNotChanged)
+{
+    const std::string bucket = new_bucket();
+    auto from = S3Store::open({bucket, "from/"}, environment_of(good())).value();
+    auto to = S3Store::open({new_bucket(), "to/"}, environment_of(good())).value();
+    const Version version = from->put("a key+#", "content", Condition::always()).value();
+    const auto copied = to->copy_from({from->url(), {"a key+#", 7, version}}, "copy");
+    ASSERT_TRUE(copied) << copied.error().text();
+    EXPECT_TRUE(copied.value());
+    EXPECT_EQ(to->get("copy", 100).value().content, "content");
+    ASSERT_TRUE(from->put("a key+#", "another", Condition::always()));
+    const auto late = to->copy_from({from->url(), {"a key+#", 7, version}}, "late");
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().code, Errc::changed);
+    EXPECT_EQ(to->head("late").error().code, Errc::not_found);
+    EXPECT_FALSE(to->copy_from({"file:///elsewhere", {"key", 7, version}}, "other").value());
+    EXPECT_FALSE(to->copy_from({from->url(), {"not there", 7, version}}, "other").value()) << "whoever copies it by hand finds out why";
+}
+
+TEST_F(S3StoreTest, C16_WhoFinishesAnUploadEndsWhatOthersBeganOfTheSame)
+{
+    const std::string bucket = new_bucket();
+    auto store = S3Store::open({bucket, "below/"}, environment_of(good())).value();
+    const std::string content(static_cast<std::size_t>(part_size(0) + 1), 'x');
+    auto slower = store->upload("large", content.size()).value();
+    auto other = store->upload("large too", content.size()).value();
+    auto faster = store->upload("large", content.size()).value();
+    ASSERT_TRUE(slower->write(as_bytes(content)));
+    ASSERT_TRUE(other->write(as_bytes(content)));
+    ASSERT_TRUE(faster->write(as_bytes(content)));
+    EXPECT_EQ(unfinished(bucket).size(), 3U);
+    ASSERT_TRUE(faster->commit());
+    EXPECT_EQ(unfinished(bucket).size(), 1U) << "the other key's is nobody's business";
+    ASSERT_TRUE(slower->commit());
+    ASSERT_TRUE(other->commit());
+    EXPECT_TRUE(unfinished(bucket).empty());
+    EXPECT_EQ(store->head("large").value().size, content.size());
+}
+
 }  // namespace
 }  // namespace shoal::objectstore

@@ -44,6 +44,8 @@ TEST(S3Xml, ACompletionThatHoldsAnErrorIsNone)
 {
     EXPECT_EQ(decode_completed("<CompleteMultipartUploadResult><ETag>\"e-3\"</ETag></CompleteMultipartUploadResult>").value(), "e-3");
     EXPECT_FALSE(decode_completed("<Error><Code>InternalError</Code></Error>"));
+    EXPECT_EQ(decode_copied("<CopyObjectResult><ETag>\"e\"</ETag></CopyObjectResult>").value(), "e");
+    EXPECT_FALSE(decode_copied("<Error><Code>InternalError</Code></Error>"));
     EXPECT_FALSE(decode_upload_id("<InitiateMultipartUploadResult></InitiateMultipartUploadResult>"));
 }
 
