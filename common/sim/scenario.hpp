@@ -42,6 +42,7 @@ struct Scenario {
     std::uint32_t piece_bytes = 256U << 10U;
     double seeder_up = 12e6;                        // bytes/s
     std::string seeder_zone;                        // it shows pieces there alone, if anybody is there
+    double border = 0;                              // bytes/s into each zone, and as many out of it; 0: no limit
     Duration delay = std::chrono::milliseconds{1};  // between any two, one way
     Duration beat = std::chrono::seconds{3};        // two of them missed, and the hand-out forgets a host
     Duration in_vain = std::chrono::seconds{6};     // how long a silent host is waited for
