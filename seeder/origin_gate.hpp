@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/core/clock.hpp"
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -28,7 +28,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable closing_;
-    RateBucket bucket_;
+    policy::RateBucket bucket_;
     bool closed_ = false;
 };
 

@@ -30,6 +30,12 @@ struct DispatchLimits {
     std::uint64_t extra_bytes = 0;                      // of all shows: pieces shown a second time on purpose, bytes
 };
 
+// Of `extra_bytes`: a hundredth of the revision may be shown twice on purpose, less what rounding adds.
+constexpr std::uint64_t extra_bytes_of(std::uint64_t revision_bytes)
+{
+    return revision_bytes / 128;
+}
+
 class Dispatch {
 public:
     struct Show {

@@ -54,8 +54,8 @@ private:
         std::uint32_t before = 0;  // peers more entitled to it
         bool at_home = false;
         bool shown_at_home = false;
-        std::optional<TimePoint> moved;     // offered, or one more has it
-        std::uint32_t from = anywhere;  // of abroad_
+        std::optional<TimePoint> moved;  // offered, or one more has it
+        std::uint32_t from = anywhere;   // of abroad_
     };
     void count(const PeerId& other, int sign);
     void order();
@@ -67,7 +67,7 @@ private:
     ZoneLimits limits_;
     std::vector<Seeder> seeders_;
     std::vector<Abroad> abroad_;
-    TimePoint entered_ = TimePoint::min();       // when a piece had its first holder in the own zone, last
+    TimePoint entered_ = TimePoint::min();  // when a piece had its first holder in the own zone, last
     std::vector<Piece> pieces_;
 };
 

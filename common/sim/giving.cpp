@@ -14,21 +14,32 @@ constexpr std::uint32_t none = UINT32_MAX;  // no piece
 
 // --- the seeder
 
+// Shows what may be shown, and sends.
 void Swarm::seed()
 {
-    const auto show = origin_.send([this](const Origin::Show& shown) {
+    origin_.show(now_, random_);
+    send();
+}
+
+void Swarm::send()
+{
+    const auto show = origin_.send(now_, [this](const Origin::Show& shown) {
         const Node& to = nodes_[shown.peer];
         if (!to.alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
         return !to.coming.test(shown.piece.value) && to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
     });
     if (show) begin(Event::Kind::seeder_sent, nobody, show->peer, show->piece.value, scenario_.seeder_up);
+    if (scenario_.origin_limit == 0) return;
+    const auto until = origin_.reads_until(now_);
+    if (!until || (reads_until_ && *until >= *reads_until_ && *reads_until_ > now_)) return;  // it is told then
+    reads_until_ = until;
+    add(Event::Kind::read, *until - now_, nobody);
 }
 
 void Swarm::seeder_sent(const Event& event)
 {
     origin_.sent(event.to, now_);
     deliver(event);
-    origin_.show(now_, random_);
     seed();
     feed(event.to);
 }
@@ -81,8 +92,9 @@ void Swarm::known(const Event& event)
 {
     Node& to = nodes_[event.to];
     if (event.from == nobody) {
-        if (to.alive) gain(event.to, event.piece);
-        return;
+        if (!to.alive) return;
+        to.outcome.shown += scenario_.piece_bytes;
+        return gain(event.to, event.piece);
     }
     Node& from = nodes_[event.from];
     if (from.zone != to.zone) cross(from.zone);
@@ -132,7 +144,6 @@ void Swarm::gain(Number number, std::uint32_t piece)
     if (node.gives()) give(number);
     if (!node.beside_seeder) return;
     origin_.dispatch().has(number, {piece}, now_);
-    origin_.show(now_, random_);
     seed();
 }
 

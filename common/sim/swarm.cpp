@@ -51,6 +51,7 @@ Outcome Swarm::run()
     const double bytes = static_cast<double>(scenario_.pieces) * scenario_.piece_bytes;
     outcome.copies = static_cast<double>(origin_.bytes()) / bytes;
     outcome.busiest_second = origin_.busiest_second();
+    outcome.busiest_read = origin_.busiest_read();
     outcome.overruns = origin_.overruns();
     outcome.crossed = static_cast<double>(borders_.crossed()) / bytes;
     outcome.transfers = transfers_;
@@ -67,6 +68,7 @@ void Swarm::happen(const Event& event)
     case Event::Kind::tick: return tick();
     case Event::Kind::sent: return sent(event);
     case Event::Kind::seeder_sent: return seeder_sent(event);
+    case Event::Kind::read: return send();
     case Event::Kind::known: return known(event);
     case Event::Kind::in_vain: return in_vain(event);
     }
@@ -95,7 +97,6 @@ void Swarm::die(Number number)
     unlink_all(number);
     if (has_zones()) know_zone_mate(number, false);
     add(Event::Kind::forget, 2 * scenario_.beat, number);
-    origin_.show(now_, random_);
     seed();
 }
 
@@ -114,7 +115,6 @@ void Swarm::tick()
         look_for_hungry();
         if (has_zones()) widen_borders();
     }
-    origin_.show(now_, random_);
     seed();
     add(Event::Kind::tick, tick_every, nobody);
 }

@@ -51,6 +51,7 @@ private:
 
     // giving (giving.cpp)
     void seed();
+    void send();
     void seeder_sent(const Event& event);
     void sent(const Event& event);
     void known(const Event& event);
@@ -78,7 +79,8 @@ private:
     std::vector<Node> nodes_;
     Timeline timeline_;
     TimePoint now_{};
-    TimePoint looked_{};  // for the hungry, and at the borders
+    TimePoint looked_{};                    // for the hungry, and at the borders
+    std::optional<TimePoint> reads_until_;  // an event will tell
     std::set<Number> beside_seeder_;
     std::size_t living_ = 0, complete_ = 0, joins_ = 0;  // joins: that are to come
     bool seeder_has_company_ = false;                    // some are in its zone

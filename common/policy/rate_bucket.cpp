@@ -1,8 +1,8 @@
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <algorithm>
 
-namespace shoal::seeder {
+namespace shoal::policy {
 
 TimePoint RateBucket::reserve(std::uint64_t bytes, TimePoint now)
 {
@@ -13,4 +13,4 @@ TimePoint RateBucket::reserve(std::uint64_t bytes, TimePoint now)
     return begin;
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::policy

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace shoal::seeder {
+namespace shoal::policy {
 
 class RateBucket {
 public:
@@ -20,4 +20,4 @@ private:
     TimePoint free_at_{};
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::policy
