@@ -35,6 +35,12 @@ struct Joining {
     bool abroad = false;  // in another zone than the seeder: shown nothing while anybody of the seeder's zone is there, unless it is hungry
 };
 
+// Of `extra_bytes`: a hundredth of the revision may be shown twice on purpose, less what rounding adds.
+constexpr std::uint64_t extra_bytes_of(std::uint64_t revision_bytes)
+{
+    return revision_bytes / 128;
+}
+
 class Dispatch {
 public:
     struct Show {

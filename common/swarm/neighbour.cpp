@@ -102,10 +102,12 @@ void Neighbour::admit()
 {
     if (!all_.welcome(*this)) return hang_up();
     admitted_ = true;
-    const Member* const member = all_.member(id());
-    across_ = member != nullptr && member->across;
-    filtered_ = across_ && all_.border() != nullptr && !seeder() && words_[static_cast<std::size_t>(Word::again)] != 0;
-    if (filtered_) let_in_.assign(has_.size(), false);
+    across_ = all_.zone_across(id());
+    filtered_ = !across_.empty() && all_.border() != nullptr && !seeder() && words_[static_cast<std::size_t>(Word::again)] != 0;
+    if (filtered_) {
+        let_in_.assign(has_.size(), false);
+        all_.border()->met(across_);
+    }
     for (std::uint32_t piece = 0; piece < has_.size(); ++piece)
         if (has_[piece]) note(piece);
     counted_ = true;
@@ -128,8 +130,7 @@ void Neighbour::join_showing()
     Showing* const to = all_.showing();
     if (joined_ || !told_ || !counted_ || !heeds_shows() || to == nullptr) return;
     joined_ = true;
-    const Member* const member = all_.member(id());
-    to->joined(*this, {.spreads = member == nullptr || member->spreads, .abroad = across_}, has_);
+    to->joined(*this, {.spreads = all_.spreads(id()), .abroad = !across_.empty()}, has_);
 }
 
 // Across the border
@@ -137,12 +138,12 @@ void Neighbour::join_showing()
 void Neighbour::note(std::uint32_t piece)
 {
     all_.availability().added({piece});
-    if (Border* const border = all_.border(); border != nullptr && !seeder()) across_ ? border->offered_abroad({piece}) : border->held_at_home({piece});
+    if (Border* const border = all_.border(); border != nullptr && !seeder()) filtered_ ? border->offered_abroad({piece}) : border->held_at_home({piece});
 }
 
 bool Neighbour::let_in(std::uint32_t piece)
 {
-    if (!all_.border()->lets_in({piece}, Clock::now())) return false;
+    if (!all_.border()->lets_in({piece}, across_, Clock::now())) return false;
     let_in_[piece] = true;
     return true;
 }
@@ -229,6 +230,7 @@ void Neighbour::say_again(std::string_view pieces)
 void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 {
     if (Showing* const to = showing()) to->left(*this);
+    if (filtered_) all_.border()->parted(across_);
     set_all(false);
     admitted_ = false;
     all_.left(*this);

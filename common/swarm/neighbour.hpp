@@ -80,8 +80,8 @@ private:
     std::optional<Shown> shown_;
     bool shook_ = false;  // the extension handshake has come
     bool admitted_ = false;
-    bool counted_ = false;  // among the holders
-    bool across_ = false;
+    bool counted_ = false;    // among the holders
+    std::string across_;      // the other zone that it is in; empty: ours, or unknown
     bool filtered_ = false;   // so that libtorrent learns of what it has what the border lets in
     bool told_ = false;       // what it has
     bool joined_ = false;     // the seeder's showing

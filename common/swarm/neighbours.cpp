@@ -28,7 +28,6 @@ Neighbours::Neighbours(Self self, RevisionId revision, std::shared_ptr<const mod
         if (availability_.have()[piece]) bytes_have_ += length;
     }
     if (self_.uplink) showing_.emplace(*layout_, self_.uplink, on_asked_);
-    if (self_.shown.kind == Kind::peer) border_.emplace(self_.shown.peer, layout_->pieces());
 }
 
 std::shared_ptr<lt::peer_plugin> Neighbours::new_connection(const lt::peer_connection_handle& connection)
@@ -55,6 +54,18 @@ Verdict Neighbours::judge(const Neighbour& neighbour, const std::optional<Shown>
     const Verdict verdict = roster_.judge(*shown, neighbour.direction(), now);
     if (verdict == Verdict::unknown && (stock_clients || (neighbour.admitted() && roster_.members().empty()))) return Verdict::admitted;
     return verdict;
+}
+
+bool Neighbours::spreads(const PeerId& peer) const
+{
+    const Member* const member = roster_.find(peer);
+    return member == nullptr || member->spreads;
+}
+
+std::string Neighbours::zone_across(const PeerId& peer) const
+{
+    const Member* const member = roster_.find(peer);
+    return member == nullptr || zone_.empty() || member->zone == zone_ ? std::string{} : member->zone;
 }
 
 // Two members that dial each other at once have two connections: both sides keep the one that the lower peer id dialled. Of two in the same direction the
@@ -85,9 +96,11 @@ void Neighbours::judge_all()
         if (connections_.contains(neighbour)) neighbour->judge_again();
 }
 
-void Neighbours::set_members(const std::vector<Member>& members)
+void Neighbours::set_members(const std::vector<Member>& members, const std::string& zone)
 {
     roster_.assign(members);
+    if (zone_.empty()) zone_ = zone;
+    if (!border_ && self_.shown.kind == Kind::peer && !zone_.empty()) border_.emplace(self_.shown.peer, zone_, layout_->pieces());
     if (border_) border_->set_members(members);
     if (showing_ && !std::exchange(told_, true)) showing_->wait_for(unconnected_holders());
     told_ = true;

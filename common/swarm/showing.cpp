@@ -19,11 +19,10 @@ std::vector<std::uint32_t> piece_bytes(const model::Layout& layout)
     return bytes;
 }
 
-// A hundredth of the revision may be shown twice on purpose, less what rounding adds.
 policy::DispatchLimits limits_of(const model::Layout& layout)
 {
     policy::DispatchLimits limits;
-    limits.extra_bytes = layout.bytes() / 128;
+    limits.extra_bytes = policy::extra_bytes_of(layout.bytes());
     return limits;
 }
 

@@ -33,9 +33,9 @@ protected:
             for (const auto& other : nodes_) {
                 if (other == one) continue;
                 members.push_back(other->member());
-                members.back().across = across(one->options.peer, other->options.peer);
+                members.back().zone = zones_.at(other->options.peer);
             }
-            one->session->set_members(model().revision, members);
+            one->session->set_members(model().revision, members, std::string(1, zones_.at(one->options.peer)));
         }
     }
     [[nodiscard]] bool across(const PeerId& a, const PeerId& b) const { return zones_.at(a) != zones_.at(b); }
