@@ -96,7 +96,7 @@ std::optional<std::uint32_t> Transfer::wanting() const
     return neighbourhood_.wanting(revision_);
 }
 
-std::string Transfer::withdrawn() const
+std::optional<Error> Transfer::withdrawn() const
 {
     return neighbourhood_.withdrawn(revision_);
 }

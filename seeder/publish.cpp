@@ -259,8 +259,9 @@ private:
     // What it copies has the ETag of what was hashed.
     Result<bool> copied_by_the_store(const SourceFile& file, const model::SwarmFile& blob)
     {
-        auto copied = store_->copy_from({tree_.url, {file.path, file.size, file.version}}, objectstore::blob_key(blob.pieces_root));
-        if (!copied && copied.error().code == Errc::changed)
+        if (!tree_.store) return false;
+        auto copied = store_->copy_from(*tree_.store, {file.path, file.size, file.version}, objectstore::blob_key(blob.pieces_root));
+        if (!copied && (copied.error().code == Errc::changed || copied.error().code == Errc::not_found))
             return failure(source_changed(tree_.name + " key '" + model::printable(file.path) + "'", file.size, "another version"));
         if (copied && copied.value()) watch_.crew().count(file.size);
         return copied;

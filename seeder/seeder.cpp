@@ -159,6 +159,7 @@ wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) 
     holding.model = served.model;
     holding.state = served.refused ? wire::HoldState::withdrawn : served_.contains(revision) ? wire::HoldState::held : wire::HoldState::wanted;
     holding.trouble = clipped(served.trouble);
+    holding.missing = served.refused && served.missing;
     const Moved moved = traffic_.total(revision);
     holding.from_origin = moved.from_origin;
     holding.sent = moved.sent;

@@ -60,6 +60,7 @@ public:
     Lister(std::shared_ptr<ObjectStore> store, const WalkOptions& options) : store_{std::move(store)}, options_{options}
     {
         tree_.name = tree_.url = store_->url();
+        tree_.store = store_;
     }
 
     Result<SourceTree> list()

@@ -9,6 +9,7 @@
 #include "seeder/origin_gate.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,10 @@ struct SourceFile {
 };
 
 struct SourceTree {
-    std::string name;               // for messages
-    std::string url;                // of the store whose keys the files are
-    std::vector<SourceFile> files;  // by the bytes of their paths
+    std::string name;                                 // for messages
+    std::string url;                                  // of the store whose keys the files are
+    std::shared_ptr<objectstore::ObjectStore> store;  // that; none of a directory
+    std::vector<SourceFile> files;                    // by the bytes of their paths
     std::function<Result<void>(Crew&)> check_unchanged;
     [[nodiscard]] std::uint64_t bytes() const;
 };

@@ -295,7 +295,7 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
     said.revision = revision;
     said.model = swarm.model;
     said.wanting = static_cast<std::uint32_t>(swarm.wanting());
-    said.withdrawn = withdrawal(revision, swarm);
+    tell_withdrawal(swarm, said);
     for (const auto& [peer, dial] : swarm.handout.neighbours(member.id())) {
         const Member* other = roster_.find(peer);
         const wire::Holding* holding = roster_.find(peer, revision);
@@ -324,12 +324,13 @@ std::vector<PeerId> Switchboard::serving(const RevisionId& revision) const
     return serving;
 }
 
-std::string Switchboard::withdrawal(const RevisionId& revision, const Swarm& swarm) const
+void Switchboard::tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const
 {
-    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return {};
-    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), revision);
-    if (holding == nullptr) return {};
-    return holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return;
+    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), said.revision);
+    if (holding == nullptr) return;
+    said.withdrawn = holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    said.missing = holding->missing;
 }
 
 std::vector<wire::Wish> Switchboard::wishes_for(const Member& seeder) const

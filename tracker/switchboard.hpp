@@ -79,7 +79,7 @@ private:
     void hear_received(const Member& member, const wire::Beat& beat, TimePoint now);
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
     [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
-    [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    void tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const;
     [[nodiscard]] std::vector<PeerId> serving(const RevisionId& revision) const;  // seeders
     void reshare(const Swarm& swarm, TimePoint now);
     [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;

@@ -89,13 +89,14 @@ bool Neighbourhood::stock_clients() const
     return std::any_of(said_.begin(), said_.end(), [](const auto& one) { return one.second.stock_clients; });
 }
 
-std::string Neighbourhood::withdrawn(const RevisionId& revision) const
+std::optional<Error> Neighbourhood::withdrawn(const RevisionId& revision) const
 {
     for (const auto& [tracker, word] : said_) {
         const auto swarm = word.swarms.find(revision);
-        if (swarm != word.swarms.end() && !swarm->second.withdrawn.empty()) return swarm->second.withdrawn;
+        if (swarm == word.swarms.end() || swarm->second.withdrawn.empty()) continue;
+        return Error{swarm->second.missing ? Errc::not_found : Errc::integrity, swarm->second.withdrawn, {}};
     }
-    return {};
+    return std::nullopt;
 }
 
 }  // namespace shoal::control

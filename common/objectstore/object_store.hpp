@@ -54,12 +54,6 @@ public:
     virtual Result<void> commit() = 0;  // put if absent; success too if the key is there by now (immutable, named by content)
 };
 
-// An object of another store, or another prefix.
-struct ElsewhereObject {
-    std::string store;  // its URL
-    ObjectInfo object;
-};
-
 class ObjectStore {
 public:
     ObjectStore() = default;
@@ -78,8 +72,9 @@ public:
     // Keys that start with `prefix`, after `after`, at most `limit` (1 to 1000). A prefix that ends in "/" never matches its neighbours.
     virtual Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) = 0;
     virtual Result<void> remove(const std::string& key) = 0;  // success if absent
-    // Has the store itself make `key` of that object, without its bytes passing through here. False: it cannot, copy them. changed: it is another one now.
-    virtual Result<bool> copy_from(const ElsewhereObject& object, const std::string& key);
+    // Has the store itself make `key` of another store's object, without its bytes passing through here. False: it cannot, copy them. changed: the object is
+    // another one now; `key` is not there then.
+    virtual Result<bool> copy_from(ObjectStore& from, const ObjectInfo& object, const std::string& key);
 };
 
 // Whether open_store() understands a URL; invalid, naming what it does understand.

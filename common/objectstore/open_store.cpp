@@ -53,7 +53,7 @@ std::optional<std::string> directory_of(const std::string& url)
     return path;
 }
 
-Result<bool> ObjectStore::copy_from(const ElsewhereObject& /*object*/, const std::string& /*key*/)
+Result<bool> ObjectStore::copy_from(ObjectStore& /*from*/, const ObjectInfo& /*object*/, const std::string& /*key*/)
 {
     return false;
 }

@@ -268,23 +268,32 @@ Result<void> S3Store::remove(const std::string& key)
 }
 
 // An answer of 200 may hold an error. What the store will not copy for whatever reason, permissions too, is copied by hand.
-Result<bool> S3Store::copy_from(const ElsewhereObject& object, const std::string& key)
+Result<S3Reply> S3Store::send_copy(const S3Location& from, const std::string& from_key, const std::string& key)
 {
-    const auto from = parse_s3_url(object.store);
-    if (!from || object.object.size > most_copied || object.object.version.empty()) return false;
-    BOOST_OUTCOME_TRY(check_key(*caller_, key));
     const auto copied = [](const HttpReply& reply) { return decode_copied(reply.body).has_value(); };
-    const std::string source = "/" + from.value().bucket + "/" + percent_encoded_path(from.value().prefix + object.object.key);
-    const auto reply = caller_->call({.method = "PUT",
+    return caller_->call({.method = "PUT",
         .key = key,
-        .headers = {"x-amz-copy-source: " + source, "x-amz-copy-source-if-match: \"" + object.object.version + "\""},
+        .headers = {"x-amz-copy-source: /" + from.bucket + "/" + percent_encoded_path(from.prefix + from_key)},
         .acceptable = copied,
         .stall = copied_within,
         .within = copied_within});
+}
+
+// That the object is still the one is looked at afterwards: curl 7.88 sorts x-amz-copy-source-if-match before x-amz-copy-source, and so signs what no store
+// computes.
+Result<bool> S3Store::copy_from(ObjectStore& from, const ObjectInfo& object, const std::string& key)
+{
+    const auto location = parse_s3_url(from.url());
+    if (!location || object.size > most_copied) return false;
+    BOOST_OUTCOME_TRY(check_key(*caller_, key));
+    const auto reply = send_copy(location.value(), object.key, key);
     if (!reply && reply.error().code == Errc::interrupted) return failure(reply.error());
-    if (reply && reply.value().http.status == 412)
-        return failure(changed_error(object.store + " key '" + model::printable(object.object.key) + "'", object.object.version, "another"));
-    return reply && reply.value().http.ok();
+    if (!reply || !reply.value().http.ok()) return false;
+    const auto now = from.head(object.key);
+    if (now && now.value().version == object.version && now.value().size == object.size) return true;
+    BOOST_OUTCOME_TRY(caller_->call({.method = "DELETE", .key = key, .to_the_end = true}));
+    if (!now) return failure(now.error());
+    return failure(changed_error(from.url() + " key '" + model::printable(object.key) + "'", object.version, now.value().version));
 }
 
 }  // namespace shoal::objectstore

@@ -29,10 +29,11 @@ public:
     Result<std::unique_ptr<Upload>> upload(const std::string& key, std::uint64_t size) override;
     Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) override;
     Result<void> remove(const std::string& key) override;
-    Result<bool> copy_from(const ElsewhereObject& object, const std::string& key) override;  // of up to 5 GiB, at the same endpoint
+    Result<bool> copy_from(ObjectStore& from, const ObjectInfo& object, const std::string& key) override;  // of up to 5 GiB, at the same endpoint
 
 private:
     enum class Conditions { unknown, kept, lacking };
+    Result<S3Reply> send_copy(const S3Location& from, const std::string& from_key, const std::string& key);
     Result<S3Reply> head_reply(const std::string& key);
     Result<void> check_bucket();
     Result<void> check_before(const std::string& key, const Condition& condition);

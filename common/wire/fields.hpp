@@ -33,7 +33,8 @@ constexpr auto fields(const Holding&)
 {
     return std::tuple{Field{"revision", &Holding::revision, Presence::required}, Field{"model", &Holding::model}, Field{"state", &Holding::state},
         Field{"bytes_total", &Holding::bytes_total}, Field{"bytes_have", &Holding::bytes_have}, Field{"from_origin", &Holding::from_origin},
-        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble}};
+        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble},
+        Field{"missing", &Holding::missing}};
 }
 
 constexpr auto fields(const Received&)
@@ -80,7 +81,7 @@ constexpr auto fields(const Neighbour&)
 constexpr auto fields(const Swarm&)
 {
     return std::tuple{Field{"revision", &Swarm::revision, Presence::required}, Field{"model", &Swarm::model},
-        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn},
+        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn}, Field{"missing", &Swarm::missing},
         Field{"seeders", &Swarm::seeders, Presence::optional, max_neighbours}, Field{"wanting", &Swarm::wanting}};
 }
 

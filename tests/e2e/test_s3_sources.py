@@ -67,6 +67,12 @@ class S3Sources(OnS3):
         self.cluster.start_servers()
         self.fails(revision, 6, "model-00001-of-00002.bin", self.prefix)
 
+    def test_a_key_that_was_deleted_is_not_found(self):
+        revision = self.publish_prefix()
+        self.delete("m/model-00001-of-00002.bin")
+        self.cluster.start_servers()
+        self.fails(revision, 3, "model-00001-of-00002.bin", self.prefix)
+
     def test_verify_names_the_key_that_is_another(self):
         revision = self.publish_prefix()
         self.assert_exit(self.cluster.seeder_command("verify", "llama", revision), 0)

@@ -219,17 +219,16 @@ TEST_F(S3StoreTest, CopiesWithinTheStoreWhatHasNotChanged)
     auto from = S3Store::open({bucket, "from/"}, environment_of(good())).value();
     auto to = S3Store::open({new_bucket(), "to/"}, environment_of(good())).value();
     const Version version = from->put("a key+#", "content", Condition::always()).value();
-    const auto copied = to->copy_from({from->url(), {"a key+#", 7, version}}, "copy");
+    const auto copied = to->copy_from(*from, {"a key+#", 7, version}, "copy");
     ASSERT_TRUE(copied) << copied.error().text();
     EXPECT_TRUE(copied.value());
     EXPECT_EQ(to->get("copy", 100).value().content, "content");
     ASSERT_TRUE(from->put("a key+#", "another", Condition::always()));
-    const auto late = to->copy_from({from->url(), {"a key+#", 7, version}}, "late");
+    const auto late = to->copy_from(*from, {"a key+#", 7, version}, "late");
     ASSERT_FALSE(late);
     EXPECT_EQ(late.error().code, Errc::changed);
     EXPECT_EQ(to->head("late").error().code, Errc::not_found);
-    EXPECT_FALSE(to->copy_from({"file:///elsewhere", {"key", 7, version}}, "other").value());
-    EXPECT_FALSE(to->copy_from({from->url(), {"not there", 7, version}}, "other").value()) << "whoever copies it by hand finds out why";
+    EXPECT_FALSE(to->copy_from(*from, {"not there", 7, version}, "other").value()) << "whoever copies it by hand finds out why";
 }
 
 TEST_F(S3StoreTest, C16_WhoFinishesAnUploadEndsWhatOthersBeganOfTheSame)
