@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/core/clock.hpp"
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -35,7 +35,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
-    RateBucket bucket_;
+    policy::RateBucket bucket_;
     std::uint64_t next_ticket_ = 0;
     std::uint64_t served_ = 0;  // the ticket whose turn it is
     std::uint64_t seen_ = 0;    // tickets, by was_asked()

@@ -41,7 +41,7 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
         result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable,
-            neighbour.holds_some});
+            neighbour.holds_some, neighbour.zone});
     return result;
 }
 
@@ -188,7 +188,7 @@ void Seeder::on_reply(const wire::Reply& reply)
 
 void Seeder::introduce(const RevisionId& revision)
 {
-    session_->set_members(revision, members(neighbourhood_.neighbours(revision)));
+    session_->set_members(revision, members(neighbourhood_.neighbours(revision)), neighbourhood_.zone());
     session_->set_seeders(revision, neighbourhood_.seeders(revision));
 }
 

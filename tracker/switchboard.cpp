@@ -302,13 +302,13 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
         if (other == nullptr || holding == nullptr || room == 0) continue;
         --room;
         said.neighbours.push_back({peer, other->beat.key, other->beat.role, nearness(member.place, other->place), dial, holding->state == wire::HoldState::held,
-            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0});
+            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0, other->place.zone});
     }
     for (const Stranger& stranger : swarm.strangers) {
         if (room == 0 || said.neighbours.size() >= neighbours_in_a_swarm) break;
         --room;
         said.neighbours.push_back(
-            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete});
+            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete, {}});
     }
     if (member.is_seeder()) said.seeders = serving(revision);
     return said;

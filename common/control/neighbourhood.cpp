@@ -15,6 +15,7 @@ void merge(wire::Neighbour& mine, const wire::Neighbour& other)
     mine.complete = mine.complete || other.complete;
     mine.dialable = mine.dialable || other.dialable;
     mine.holds_some = mine.holds_some || other.holds_some;
+    if (mine.zone.empty()) mine.zone = other.zone;
     mine.nearness = std::min(mine.nearness, other.nearness);
     if (mine.key.is_zero()) mine.key = other.key;
     for (const std::string& endpoint : other.endpoints) {
@@ -28,6 +29,7 @@ void Neighbourhood::heard(const TrackerId& tracker, const wire::Reply& reply)
 {
     if (!reply.refusal.empty() || reply.need_full) return;  // such a reply says nothing of swarms
     Word word;
+    word.zone = reply.zone;
     word.young = reply.young;
     word.stock_clients = reply.stock_clients;
     for (const wire::Swarm& swarm : reply.swarms) word.swarms.insert_or_assign(swarm.revision, swarm);
@@ -74,6 +76,12 @@ std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) 
         if (!unknown) most = std::max(most.value_or(0), swarm->second.wanting);
     }
     return most;
+}
+
+std::string Neighbourhood::zone() const
+{
+    const auto known = std::find_if(said_.begin(), said_.end(), [](const auto& said) { return !said.second.zone.empty(); });
+    return known == said_.end() ? std::string{} : known->second.zone;
 }
 
 bool Neighbourhood::stock_clients() const

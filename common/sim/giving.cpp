@@ -14,21 +14,32 @@ constexpr std::uint32_t none = UINT32_MAX;  // no piece
 
 // --- the seeder
 
+// Shows what may be shown, and sends.
 void Swarm::seed()
 {
-    const auto show = origin_.send([this](const Origin::Show& shown) {
+    origin_.show(now_, random_);
+    send();
+}
+
+void Swarm::send()
+{
+    const auto show = origin_.send(now_, [this](const Origin::Show& shown) {
         const Node& to = nodes_[shown.peer];
         if (!to.alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
         return !to.coming.test(shown.piece.value) && to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
     });
     if (show) begin(Event::Kind::seeder_sent, nobody, show->peer, show->piece.value, scenario_.seeder_up);
+    if (scenario_.origin_limit == 0) return;
+    const auto until = origin_.reads_until(now_);
+    if (!until || (reads_until_ && *until >= *reads_until_ && *reads_until_ > now_)) return;  // it is told then
+    reads_until_ = until;
+    add(Event::Kind::read, *until - now_, nobody);
 }
 
 void Swarm::seeder_sent(const Event& event)
 {
     origin_.sent(event.to, now_);
     deliver(event);
-    origin_.show(now_, random_);
     seed();
     feed(event.to);
 }
@@ -39,6 +50,7 @@ void Swarm::begin(Event::Kind kind, Number from, Number to, std::uint32_t piece,
 {
     Node& node = nodes_[to];
     const double rate = std::min(up, node.down);
+    if (from != nobody && nodes_[from].zone != node.zone) borders_.sets_out(nodes_[from].zone, node.zone);
     node.coming.set(piece);
     node.inbound += rate;
     ++transfers_;
@@ -58,14 +70,19 @@ void Swarm::deliver(const Event& event)
 {
     Node& to = nodes_[event.to];
     to.inbound = std::max(0.0, to.inbound - event.rate);
-    Duration way = scenario_.delay + delay_of(to) * 2;
-    if (event.from != nobody) way += nodes_[event.from].host->delay;
     Event next = event;
     next.kind = Event::Kind::known;
-    next.at = now_ + way + to.host->delay;
-    if (event.from != nobody && !nodes_[event.from].alive)
-        drop(to, event.piece);
-    else if (next.at == now_)
+    next.at = now_ + delay_of(to) * 3;
+    if (event.from != nobody) {
+        const Node& from = nodes_[event.from];
+        if (!from.alive) {
+            if (from.zone != to.zone) borders_.gives_up(from.zone, to.zone);
+            return drop(event);
+        }
+        if (from.zone != to.zone) next.at += borders_.reaches(from.zone, to.zone, now_) - now_;
+        next.at += from.host->delay;
+    }
+    if (next.at == now_)
         known(next);
     else
         timeline_.add(next);
@@ -74,26 +91,36 @@ void Swarm::deliver(const Event& event)
 void Swarm::known(const Event& event)
 {
     Node& to = nodes_[event.to];
-    if (!to.alive) return;
-    if (event.from != nobody) {
-        Node& from = nodes_[event.from];
-        Link* link = to.link_to(event.from);
-        if (is_across(from, to)) crossed_ += scenario_.piece_bytes;
-        if (from.host->conduct == Conduct::lying) {
-            drop(to, event.piece);
-            if (link != nullptr) ban(event.from, event.to);
-            return feed(event.to);
-        }
-        from.outcome.given += scenario_.piece_bytes;
-        if (link != nullptr) link->received += scenario_.piece_bytes;
+    if (event.from == nobody) {
+        if (!to.alive) return;
+        to.outcome.shown += scenario_.piece_bytes;
+        return gain(event.to, event.piece);
     }
+    Node& from = nodes_[event.from];
+    if (from.zone != to.zone) cross(from.zone);
+    if (!to.alive) return;
+    Link* link = to.link_to(event.from);
+    if (from.host->conduct == Conduct::lying) {
+        drop(event);
+        if (link != nullptr) ban(event.from, event.to);
+        return feed(event.to);
+    }
+    from.outcome.given += scenario_.piece_bytes;
+    if (link != nullptr) link->received += scenario_.piece_bytes;
     gain(event.to, event.piece);
 }
 
-// It will not come, or is worth nothing.
-void Swarm::drop(Node& to, std::uint32_t piece)
+// A piece is through, and there may be room for another.
+void Swarm::cross(std::size_t from)
 {
-    to.coming.clear(piece);
+    borders_.crossed(scenario_.piece_bytes);
+    if (borders_.narrow()) give_across(from);
+}
+
+// It will not come, or is worth nothing.
+void Swarm::drop(const Event& event)
+{
+    nodes_[event.to].coming.clear(event.piece);
 }
 
 void Swarm::gain(Number number, std::uint32_t piece)
@@ -110,29 +137,43 @@ void Swarm::gain(Number number, std::uint32_t piece)
     for (const Link& link : node.links) {
         Node& other = nodes_[link.other];
         ++other.holders[piece];
-        if (zones_) hear(other, {.across = link.across}, piece);
+        if (has_zones()) hear(other, link.across, piece);
     }
     if (node.silent)
         for (std::size_t i = 0; i < node.links.size(); ++i) ask_in_vain(number, node.links[i].other);
     if (node.gives()) give(number);
     if (!node.beside_seeder) return;
     origin_.dispatch().has(number, {piece}, now_);
-    origin_.show(now_, random_);
     seed();
 }
 
 // --- who gives to whom
 
-// `from`'s uplink is free.
+// `from`'s uplink is free. Who waits for a narrow border has asked long ago: as soon as there is room, it is used.
 void Swarm::give(Number number)
+{
+    if (borders_.narrow() && give_some(number, true)) return;
+    (void)give_some(number, false);
+}
+
+bool Swarm::give_some(Number number, bool only_across)
 {
     Node& from = nodes_[number];
     const std::size_t links = from.links.size();
     for (std::size_t i = 0; i < links; ++i) {
-        if (!give_to(number, from.links[(from.turn + i) % links])) continue;
+        Link& link = from.links[(from.turn + i) % links];
+        if ((only_across && !link.across) || !give_to(number, link)) continue;
         from.turn = (from.turn + i + 1) % links;
-        return;
+        return true;
     }
+    return false;
+}
+
+// There is room at the border of `zone`.
+void Swarm::give_across(std::size_t zone)
+{
+    for (Number number = 0; number < nodes_.size(); ++number)
+        if (nodes_[number].zone == zone && nodes_[number].gives()) (void)give_some(number, true);
 }
 
 bool Swarm::give_to(Number number, Link& link)
@@ -140,8 +181,9 @@ bool Swarm::give_to(Number number, Link& link)
     Node& from = nodes_[number];
     const Node& to = nodes_[link.other];
     if (to.held == scenario_.pieces || !to.has_room(from.up)) return false;
-    std::uint32_t piece = rarest(from, to, link.across, true);
-    if (piece == none && to.vain > 0) piece = rarest(from, to, link.across, false);
+    if (link.across && !borders_.has_room(from.zone, to.zone, now_)) return false;
+    std::uint32_t piece = rarest(from, to, true);
+    if (piece == none && to.vain > 0) piece = rarest(from, to, false);
     if (piece == none) return false;
     from.up_busy = true;
     begin(Event::Kind::sent, number, link.other, piece, from.up);
@@ -171,7 +213,7 @@ void Swarm::ask_in_vain(Number from, Number to)
     if (!silent.silent || silent.held == 0 || asks.held == scenario_.pieces) return;
     Link* link = asks.link_to(from);
     if (link == nullptr || link->in_vain) return;
-    const std::uint32_t piece = rarest(silent, asks, link->across, true);
+    const std::uint32_t piece = rarest(silent, asks, true);
     if (piece == none) return;
     link->in_vain = true;
     asks.waiting.set(piece);
@@ -188,19 +230,19 @@ void Swarm::in_vain(const Event& event)
 }
 
 // As `to` sees it, of what `from` has and it lacks; `spare`: but for what it waits for.
-std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool across, bool spare)
+std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool spare)
 {
     std::uint32_t best = none;
     std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
     const auto& has = from.announced.words();
     const auto& coming = to.coming.words();
-    const auto& abroad = to.abroad.words();
+    const PieceSet* const abroad = from.zone == to.zone ? nullptr : &to.abroad[from.zone];
     const std::size_t start = random_() % has.size();
     for (std::size_t i = 0; i < has.size(); ++i) {
         const std::size_t word = (start + i) % has.size();
         std::uint64_t bits = has[word] & ~coming[word];
         if (spare) bits &= ~to.waiting.words()[word];
-        if (across && zones_) bits &= abroad[word];
+        if (abroad != nullptr) bits &= abroad->words()[word];
         for (; bits != 0; bits &= bits - 1) {
             const auto piece = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
             if (to.holders[piece] >= least) continue;

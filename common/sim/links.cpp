@@ -24,11 +24,13 @@ void Swarm::link(Number a, Number b)
     Node& two = nodes_[b];
     if (!one.alive || !two.alive || one.link_to(b) != nullptr) return;
     if (std::find(one.banned.begin(), one.banned.end(), b) != one.banned.end()) return;
-    const bool across = is_across(one, two);
+    const bool across = one.zone != two.zone;
     one.links.push_back({.other = b, .across = across});
     two.links.push_back({.other = a, .across = across});
     one.outcome.neighbours = std::max(one.outcome.neighbours, one.links.size());
     two.outcome.neighbours = std::max(two.outcome.neighbours, two.links.size());
+    know_zone(one, two, 1);
+    know_zone(two, one, 1);
     count(one, two, 1, across);
     count(two, one, 1, across);
     ask_in_vain(a, b);
@@ -41,9 +43,11 @@ void Swarm::unlink(Number a, Number b)
 {
     Node& one = nodes_[a];
     Node& two = nodes_[b];
-    const bool across = is_across(one, two);
+    const bool across = one.zone != two.zone;
     if (std::erase_if(one.links, [b](const Link& link) { return link.other == b; }) == 0) return;
     std::erase_if(two.links, [a](const Link& link) { return link.other == a; });
+    know_zone(one, two, -1);
+    know_zone(two, one, -1);
     count(one, two, -1, across);
     count(two, one, -1, across);
 }
@@ -67,28 +71,49 @@ void Swarm::count(Node& by, const Node& of, int sign, bool across)
 {
     for_each_piece(of.announced.words(), [&](std::uint32_t piece) {
         by.holders[piece] = static_cast<std::uint16_t>(by.holders[piece] + sign);
-        if (sign > 0) hear(by, {.across = across}, piece);
+        if (sign > 0 && has_zones()) hear(by, across, piece);
     });
 }
 
-void Swarm::hear(Node& node, const Link& from, std::uint32_t piece)
+void Swarm::know_zone(Node& by, const Node& of, int sign)
 {
-    if (!node.filter) return;
-    if (from.across)
+    if (by.zone == of.zone) return;
+    if (sign > 0)
+        by.filter->met(of.host->zone);
+    else
+        by.filter->parted(of.host->zone);
+}
+
+void Swarm::hear(Node& node, bool across, std::uint32_t piece)
+{
+    if (across)
         node.filter->offered_abroad({piece}, now_);
     else
         node.filter->held_at_home({piece}, now_);
-    if (node.filter->heeds({piece}, now_))
-        node.abroad.set(piece);
-    else
-        node.abroad.clear(piece);
+    reconsider(node, piece);
+}
+
+// From which zones it may come; whether there is one more.
+bool Swarm::reconsider(Node& node, std::uint32_t piece)
+{
+    bool wider = false;
+    for (std::size_t zone = 0; zone < node.abroad.size(); ++zone) {
+        PieceSet& from = node.abroad[zone];
+        if (zone == node.zone || !node.filter->heeds({piece}, borders_.name_of(zone), now_)) {
+            from.clear(piece);
+            continue;
+        }
+        wider |= !from.test(piece);
+        from.set(piece);
+    }
+    return wider;
 }
 
 void Swarm::know_zone_mate(Number number, bool came)
 {
     Node& node = nodes_[number];
     for (Node& other : nodes_) {
-        if (!other.alive || &other == &node || is_across(node, other)) continue;
+        if (!other.alive || &other == &node || node.zone != other.zone) continue;
         if (came) {
             other.filter->joined(node.id);
             node.filter->joined(other.id);
@@ -105,11 +130,8 @@ void Swarm::widen_borders()
         Node& node = nodes_[number];
         if (!node.alive || node.held == scenario_.pieces) continue;
         bool wider = false;
-        for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece) {
-            if (node.coming.test(piece) || node.abroad.test(piece) || !node.filter->heeds({piece}, now_)) continue;
-            node.abroad.set(piece);
-            wider = true;
-        }
+        for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece)
+            if (!node.coming.test(piece)) wider |= reconsider(node, piece);
         if (wider) feed(number);
     }
 }

@@ -30,8 +30,7 @@ struct alignas(64) Node {
           id{its_id},
           announced{pieces},
           coming{pieces},
-          waiting{pieces},
-          abroad{pieces}
+          waiting{pieces}
     {}
 
     // What its neighbours look at for each piece that moves stands together, in the first bytes.
@@ -46,11 +45,12 @@ struct alignas(64) Node {
 
     const Host* host;
     PeerId id;
-    PieceSet announced;  // it has them, and its neighbours may ask for them
-    PieceSet coming;     // it has them, or they are on their way to it
-    PieceSet waiting;    // asked of a silent host: others give them only when nothing else is left to give
-    PieceSet abroad;     // may come from other zones
+    PieceSet announced;            // it has them, and its neighbours may ask for them
+    PieceSet coming;               // it has them, or they are on their way to it
+    PieceSet waiting;              // asked of a silent host: others give them only when nothing else is left to give
+    std::vector<PieceSet> abroad;  // by zone: may come from there
     std::vector<Number> banned;
+    std::size_t zone = 0;
     std::optional<policy::ZoneFilter> filter;  // where there are zones
     std::size_t vain = 0;                      // silent hosts that it waits for
     std::size_t turn = 0;

@@ -9,7 +9,8 @@ namespace {
 // max(F/u_s, F/d_min, NF/(u_s + sum u)) in seconds.
 double bound_of(const Scenario& scenario, const std::vector<Node>& nodes)
 {
-    double up = scenario.seeder_up;
+    const double seeder_up = scenario.origin_limit == 0 ? scenario.seeder_up : std::min(scenario.seeder_up, static_cast<double>(scenario.origin_limit));
+    double up = seeder_up;
     double least_down = std::numeric_limits<double>::max();
     double count = 0;
     for (const Node& node : nodes) {
@@ -19,7 +20,7 @@ double bound_of(const Scenario& scenario, const std::vector<Node>& nodes)
         least_down = std::min(least_down, node.host->down);
     }
     const double bytes = static_cast<double>(scenario.pieces) * scenario.piece_bytes;
-    return std::max({bytes / scenario.seeder_up, bytes / least_down, count * bytes / up});
+    return std::max({bytes / seeder_up, bytes / least_down, count * bytes / up});
 }
 
 }  // namespace

@@ -41,13 +41,15 @@ struct Scenario {
     std::uint32_t pieces = 1000;
     std::uint32_t piece_bytes = 256U << 10U;
     double seeder_up = 12e6;                        // bytes/s
+    std::uint64_t origin_limit = 0;                 // bytes/s that the seeder reads from the store; 0: no limit
     std::string seeder_zone;                        // it shows pieces there alone, if anybody is there
+    double border = 0;                              // bytes/s into each zone, and as many out of it; 0: no limit
     Duration delay = std::chrono::milliseconds{1};  // between any two, one way
     Duration beat = std::chrono::seconds{3};        // two of them missed, and the hand-out forgets a host
     Duration in_vain = std::chrono::seconds{6};     // how long a silent host is waited for
     Duration end = std::chrono::minutes{30};        // nothing is played beyond
     std::vector<Host> hosts;
-    policy::DispatchLimits dispatch;
+    policy::DispatchLimits dispatch;  // but for extra_bytes, which go by the size of the revision
     policy::UplinkLimits uplink;
     policy::HandoutLimits handout;
     policy::ZoneLimits zones;
@@ -57,6 +59,7 @@ struct HostOutcome {
     bool lives = false;            // at the end
     std::optional<Duration> took;  // since it joined; none: it has not all
     std::uint64_t received = 0;    // bytes of whole pieces, right ones
+    std::uint64_t shown = 0;       // of them, by the seeder
     std::uint64_t given = 0;
     std::size_t neighbours = 0;  // at most
 };
@@ -65,9 +68,11 @@ struct Outcome {
     std::vector<HostOutcome> hosts;  // as in the scenario
     std::size_t unfinished = 0;      // of those that live
     Duration last{}, median{};       // of those that live and have all
-    double bound = 0;                // seconds: max(F/u_s, F/d_min, NF/(u_s + sum u)) of those that live; only the honest have an uplink
+    double bound = 0;                // seconds: max(F/u_s, F/d_min, NF/(u_s + sum u)) of those that live; only the honest have an uplink, and u_s is
+                                     // what the seeder may read, if that is less
     double copies = 0;               // bytes that left the seeder / F
     double busiest_second = 0;       // bytes that left the seeder in any second, at most
+    double busiest_read = 0;         // bytes that the seeder began to read from the store in any second, at most
     double crossed = 0;              // bytes between zones / F
     std::uint64_t overruns = 0;      // times that something was shown beyond the window
     std::uint64_t transfers = 0;

@@ -13,7 +13,7 @@ constexpr Duration hungry_after = std::chrono::seconds{2};  // without a piece, 
 
 }  // namespace
 
-Swarm::Swarm(const Scenario& scenario) : scenario_{scenario}, random_{scenario.seed}, graph_{scenario_, random_}, origin_{scenario_}
+Swarm::Swarm(const Scenario& scenario) : scenario_{scenario}, random_{scenario.seed}, graph_{scenario_, random_}, origin_{scenario_}, borders_{scenario_}
 {
     add_hosts();
     add(Event::Kind::tick, {}, nobody);
@@ -25,16 +25,17 @@ void Swarm::add_hosts()
     for (const Host& host : scenario_.hosts) {
         const auto number = static_cast<Number>(nodes_.size());
         nodes_.emplace_back(host, graph_.add_host(number), scenario_.pieces);
-        zones_ |= host.zone != scenario_.hosts.front().zone;
+        nodes_.back().zone = borders_.number_of(host.zone);
         seeder_has_company_ |= host.zone == scenario_.seeder_zone;
         add(Event::Kind::join, host.joins, number);
         ++joins_;
         if (host.dies) add(Event::Kind::die, *host.dies, number);
     }
-    if (!zones_) return;
+    if (!has_zones()) return;
     for (Node& node : nodes_) {
-        node.filter.emplace(node.id, scenario_.pieces, scenario_.zones);
-        node.filter->fed_at_home(node.host->zone == scenario_.seeder_zone);
+        node.abroad.assign(borders_.zones(), PieceSet{scenario_.pieces});
+        node.filter.emplace(node.id, node.host->zone, scenario_.pieces, scenario_.zones);
+        node.filter->shown_by({{PeerId{}, seeder_has_company_ ? scenario_.seeder_zone : std::string{}}});
     }
 }
 
@@ -50,8 +51,9 @@ Outcome Swarm::run()
     const double bytes = static_cast<double>(scenario_.pieces) * scenario_.piece_bytes;
     outcome.copies = static_cast<double>(origin_.bytes()) / bytes;
     outcome.busiest_second = origin_.busiest_second();
+    outcome.busiest_read = origin_.busiest_read();
     outcome.overruns = origin_.overruns();
-    outcome.crossed = static_cast<double>(crossed_) / bytes;
+    outcome.crossed = static_cast<double>(borders_.crossed()) / bytes;
     outcome.transfers = transfers_;
     return outcome;
 }
@@ -66,6 +68,7 @@ void Swarm::happen(const Event& event)
     case Event::Kind::tick: return tick();
     case Event::Kind::sent: return sent(event);
     case Event::Kind::seeder_sent: return seeder_sent(event);
+    case Event::Kind::read: return send();
     case Event::Kind::known: return known(event);
     case Event::Kind::in_vain: return in_vain(event);
     }
@@ -78,7 +81,7 @@ void Swarm::join(Number number)
     ++living_;
     node.alive = true;
     node.gained = now_;
-    if (zones_) know_zone_mate(number, true);
+    if (has_zones()) know_zone_mate(number, true);
     beat(number);
 }
 
@@ -92,9 +95,8 @@ void Swarm::die(Number number)
     if (node.outcome.took) --complete_;
     leave_seeder(number);
     unlink_all(number);
-    if (zones_) know_zone_mate(number, false);
+    if (has_zones()) know_zone_mate(number, false);
     add(Event::Kind::forget, 2 * scenario_.beat, number);
-    origin_.show(now_, random_);
     seed();
 }
 
@@ -111,9 +113,8 @@ void Swarm::tick()
     if (now_ - looked_ >= look_every) {
         looked_ = now_;
         look_for_hungry();
-        if (zones_) widen_borders();
+        if (has_zones()) widen_borders();
     }
-    origin_.show(now_, random_);
     seed();
     add(Event::Kind::tick, tick_every, nobody);
 }
@@ -144,7 +145,7 @@ void Swarm::rewire_seeder(const std::vector<Number>& neighbours)
         if (!node.alive || node.beside_seeder || (seeder_has_company_ && node.host->zone != scenario_.seeder_zone)) continue;
         node.beside_seeder = true;
         beside_seeder_.insert(number);
-        origin_.dispatch().joined(number, node.host->dialable, now_);
+        origin_.dispatch().joined(number, {.spreads = node.host->dialable}, now_);
         for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece)
             if (node.announced.test(piece)) origin_.dispatch().has(number, {piece}, now_);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/core/random.hpp"
+#include "common/sim/borders.hpp"
 #include "common/sim/graph.hpp"
 #include "common/sim/node.hpp"
 #include "common/sim/origin.hpp"
@@ -21,6 +22,7 @@ public:
 
 private:
     void add_hosts();
+    [[nodiscard]] bool has_zones() const { return borders_.zones() > 1; }
     void add(Event::Kind kind, Duration after, Number to) { timeline_.add({.kind = kind, .at = now_ + after, .to = to}); }
     void happen(const Event& event);
     [[nodiscard]] bool is_over() const { return joins_ == 0 && living_ == complete_; }
@@ -43,24 +45,29 @@ private:
     void count(Node& by, const Node& of, int sign, bool across);
     void know_zone_mate(Number number, bool came);
     void widen_borders();
-    void hear(Node& node, const Link& from, std::uint32_t piece);
-    [[nodiscard]] bool is_across(const Node& a, const Node& b) const { return a.host->zone != b.host->zone; }
+    void know_zone(Node& by, const Node& of, int sign);
+    void hear(Node& node, bool across, std::uint32_t piece);
+    bool reconsider(Node& node, std::uint32_t piece);
 
     // giving (giving.cpp)
     void seed();
+    void send();
     void seeder_sent(const Event& event);
     void sent(const Event& event);
     void known(const Event& event);
     void in_vain(const Event& event);
     void begin(Event::Kind kind, Number from, Number to, std::uint32_t piece, double up);
     void deliver(const Event& event);
-    void drop(Node& to, std::uint32_t piece);
+    void cross(std::size_t from);
+    void drop(const Event& event);
     void gain(Number number, std::uint32_t piece);
     void give(Number from);
+    bool give_some(Number from, bool only_across);
+    void give_across(std::size_t zone);
     bool give_to(Number from, Link& link);
     void feed(Number to);
     void ask_in_vain(Number from, Number to);
-    std::uint32_t rarest(const Node& from, const Node& to, bool across, bool spare);
+    std::uint32_t rarest(const Node& from, const Node& to, bool spare);
     [[nodiscard]] Duration time_of(double rate) const;
     [[nodiscard]] Duration delay_of(const Node& node) const { return scenario_.delay + node.host->delay; }
 
@@ -68,14 +75,16 @@ private:
     Random random_;
     Graph graph_;
     Origin origin_;
+    Borders borders_;
     std::vector<Node> nodes_;
     Timeline timeline_;
     TimePoint now_{};
-    TimePoint looked_{};  // for the hungry, and at the borders
+    TimePoint looked_{};                    // for the hungry, and at the borders
+    std::optional<TimePoint> reads_until_;  // an event will tell
     std::set<Number> beside_seeder_;
     std::size_t living_ = 0, complete_ = 0, joins_ = 0;  // joins: that are to come
-    bool zones_ = false, seeder_has_company_ = false;    // hosts differ in zone; some are in the seeder's
-    std::uint64_t transfers_ = 0, crossed_ = 0;
+    bool seeder_has_company_ = false;                    // some are in its zone
+    std::uint64_t transfers_ = 0;
 };
 
 }  // namespace shoal::sim

@@ -22,6 +22,7 @@ struct Event {
         tick,
         sent,         // a piece has left an uplink
         seeder_sent,  // the seeder's
+        read,         // the seeder has read a piece
         known,        // the piece has arrived, been announced, and may be asked for
         in_vain,      // a silent host was asked
     };

@@ -113,6 +113,7 @@ struct Neighbour {
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
     bool dialable = true;                // by others: it is counted on to hand on what it gets
     bool holds_some = false;             // of the revision
+    std::string zone{};                  // empty: unknown
     bool operator==(const Neighbour&) const = default;
 };
 

@@ -74,7 +74,7 @@ constexpr auto fields(const Neighbour&)
 {
     return std::tuple{Field{"peer", &Neighbour::peer, Presence::required}, Field{"key", &Neighbour::key}, Field{"role", &Neighbour::role},
         Field{"nearness", &Neighbour::nearness}, Field{"dial", &Neighbour::dial}, Field{"complete", &Neighbour::complete},
-        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some},
+        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some}, Field{"zone", &Neighbour::zone},
         Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
 }
 

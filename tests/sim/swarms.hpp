@@ -69,6 +69,9 @@ inline void check_always(const Scenario& scenario, const Outcome& outcome)
     EXPECT_EQ(outcome.unfinished, 0U) << outcome;
     EXPECT_EQ(outcome.overruns, 0U) << "shown beyond the window";
     EXPECT_LE(outcome.busiest_second, scenario.seeder_up * 1.05) << "bytes in one second";
+    if (scenario.origin_limit > 0) {
+        EXPECT_LE(outcome.busiest_read, static_cast<double>(scenario.origin_limit) * 1.05) << "bytes read in one second";
+    }
     EXPECT_GE(outcome.copies, 0.999) << "somebody has what never left the seeder";
     const std::uint64_t bytes = std::uint64_t{scenario.pieces} * scenario.piece_bytes;
     for (const HostOutcome& each : outcome.hosts) {

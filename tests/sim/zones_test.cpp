@@ -6,25 +6,34 @@ namespace {
 
 class Zones : public Simulated {};
 
-Scenario zoned(std::size_t zones, std::size_t in_each, std::uint64_t seed)
+// `border`: of each zone, in uplinks; 0: as wide as it likes.
+Scenario zoned(std::size_t zones, std::size_t in_each, std::uint64_t seed, double border = 0)
 {
     Scenario scenario = even(zones * in_each, seed);
     for (std::size_t i = 0; i < scenario.hosts.size(); ++i) scenario.hosts[i].zone = "z" + std::to_string(i % zones);
     scenario.seeder_zone = "z0";
+    scenario.border = border * uplink;
     return scenario;
 }
 
-TEST_P(Zones, EachPieceCrossesIntoAZoneOnce)
+void check_crossing(const Scenario& scenario, const Outcome& outcome, std::size_t zones)
+{
+    const double crossed = outcome.crossed / static_cast<double>(zones - 1);
+    EXPECT_LE(crossed, 1.03) << outcome;
+    EXPECT_GE(crossed, 0.99) << outcome;
+    EXPECT_LE(outcome.last_over_bound(), scenario.border == 0 ? 1.04 : 1.08) << outcome;
+    EXPECT_LE(outcome.copies, 1.01) << outcome;
+}
+
+TEST_P(Zones, EachPieceCrossesIntoAZoneOnceAndABorderAsWideAsOneUplinkIsEnough)
 {
     for (const std::size_t zones : {2U, 3U}) {
         for (const std::size_t in_each : {4U, 30U}) {
-            SCOPED_TRACE(std::to_string(zones) + " zones of " + std::to_string(in_each));
-            const Outcome outcome = played(zoned(zones, in_each, GetParam()));
-            const double crossed = outcome.crossed / static_cast<double>(zones - 1);
-            EXPECT_LE(crossed, 1.15) << outcome;
-            EXPECT_GE(crossed, 0.99) << outcome;
-            EXPECT_LE(outcome.last_over_bound(), 1.2) << outcome;
-            EXPECT_LE(outcome.copies, 1.01) << outcome;
+            for (const double border : {0.0, 1.0}) {
+                SCOPED_TRACE(std::to_string(zones) + " zones of " + std::to_string(in_each) + ", border " + std::to_string(border));
+                const Scenario scenario = zoned(zones, in_each, GetParam(), border);
+                check_crossing(scenario, played(scenario), zones);
+            }
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 namespace shoal::policy {
@@ -24,7 +26,8 @@ std::vector<ZoneFilter> zone_of(std::uint8_t count)
 {
     std::vector<ZoneFilter> zone;
     for (std::uint8_t i = 1; i <= count; ++i) {
-        zone.emplace_back(peer(i), pieces);
+        zone.emplace_back(peer(i), "home", pieces);
+        zone.back().met("abroad");
         for (std::uint8_t j = 1; j <= count; ++j)
             if (j != i) zone.back().joined(peer(j));
     }
@@ -41,7 +44,7 @@ std::size_t owners(const std::vector<ZoneFilter>& zone, std::uint32_t piece)
 std::size_t heeding(const std::vector<ZoneFilter>& zone, std::uint32_t piece, TimePoint now)
 {
     std::size_t found = 0;
-    for (const ZoneFilter& filter : zone) found += filter.heeds({piece}, now) ? 1 : 0;
+    for (const ZoneFilter& filter : zone) found += filter.heeds({piece}, "abroad", now) ? 1 : 0;
     return found;
 }
 
@@ -62,7 +65,7 @@ TEST(ZoneFilter, EachPieceIsOnePeersAndAllGetAboutAsMany)
 TEST(ZoneFilter, APeerThatIsAloneTakesAll)
 {
     const auto zone = zone_of(1);
-    for (std::uint32_t piece = 0; piece < pieces; ++piece) EXPECT_TRUE(zone[0].heeds({piece}, start));
+    for (std::uint32_t piece = 0; piece < pieces; ++piece) EXPECT_TRUE(zone[0].heeds({piece}, "abroad", start));
 }
 
 TEST(ZoneFilter, WhenOneLeavesOnlyItsPiecesFindAnother)
@@ -96,7 +99,7 @@ TEST(ZoneFilter, AskingAgainDoesNotStartTheWaitAnew)
     std::uint32_t others = 0;
     while (filter.mine({others})) ++others;
     for (int second = 0; second < 4; ++second) filter.offered_abroad({others}, start + second * 1s);
-    EXPECT_TRUE(filter.heeds({others}, start + 4s));
+    EXPECT_TRUE(filter.heeds({others}, "abroad", start + 4s));
 }
 
 TEST(ZoneFilter, WhatTheOwnZoneHoldsDoesNotComeAcrossUnlessItComesNoFurther)
@@ -113,13 +116,93 @@ TEST(ZoneFilter, WhereASeederShowsPiecesNothingComesFromElsewhereUnlessItStops)
 {
     auto zone = zone_of(4);
     for (ZoneFilter& filter : zone) {
-        filter.fed_at_home(true);
+        filter.shown_by({{peer(100), "home"}});
         filter.offered_abroad({7}, start);
     }
     EXPECT_EQ(heeding(zone, 7, start), 0U);
     EXPECT_EQ(heeding(zone, 7, start + 4s), 2U);
-    for (ZoneFilter& filter : zone) filter.fed_at_home(false);
+    for (ZoneFilter& filter : zone) filter.shown_by({});
     EXPECT_EQ(heeding(zone, 7, start), 1U);
+}
+
+// Three zones with one peer each, and a seeder in the first.
+struct ThreeZones {
+    std::vector<std::string> names{"a", "b", "c"};
+    std::vector<ZoneFilter> filters;
+
+    explicit ThreeZones(const std::vector<ZoneFilter::Seeder>& seeders)
+    {
+        for (std::size_t own = 0; own < names.size(); ++own) {
+            filters.emplace_back(peer(static_cast<std::uint8_t>(own + 1)), names[own], pieces);
+            for (std::size_t other = 0; other < names.size(); ++other)
+                if (other != own) filters.back().met(names[other]);
+            filters.back().shown_by(seeders);
+        }
+    }
+    // The zones from which a piece may come into one.
+    std::string sources(std::size_t zone, std::uint32_t piece, TimePoint now) const
+    {
+        std::string found;
+        for (std::size_t other = 0; other < names.size(); ++other)
+            if (other != zone && filters[zone].heeds({piece}, names[other], now)) found += names[other];
+        return found;
+    }
+};
+
+TEST(ZoneFilter, EachPieceGoesFromZoneToZoneAndNoZoneGivesItToTwo)
+{
+    const ThreeZones zones{{{peer(100), "a"}}};
+    std::map<std::string, std::size_t> into_c;
+    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+        const std::string b = zones.sources(1, piece, start);
+        const std::string c = zones.sources(2, piece, start);
+        EXPECT_EQ(zones.sources(0, piece, start), "");
+        EXPECT_TRUE((b == "a" && c == "b") || (b == "c" && c == "a")) << piece << ": " << b << c;
+        ++into_c[c];
+    }
+    EXPECT_GT(into_c["a"], pieces / 4);
+    EXPECT_GT(into_c["b"], pieces / 4);
+}
+
+TEST(ZoneFilter, WhatTheZoneBeforeDoesNotHaveForASecondComesFromAny)
+{
+    ThreeZones zones{{{peer(100), "a"}}};
+    for (ZoneFilter& filter : zones.filters) filter.offered_abroad({7}, start);
+    EXPECT_EQ(zones.sources(1, 7, start + 999ms).size() + zones.sources(2, 7, start + 999ms).size(), 2U);
+    EXPECT_EQ(zones.sources(1, 7, start + 1s), "ac");
+    EXPECT_EQ(zones.sources(2, 7, start + 1s), "ab");
+    EXPECT_EQ(zones.sources(0, 7, start + 1s), "");
+}
+
+TEST(ZoneFilter, WhoIsConnectedToNobodyInTheZoneBeforeTakesFromTheOneBeforeThat)
+{
+    ThreeZones zones{{{peer(100), "a"}}};
+    std::uint32_t from_b = 0;
+    while (zones.sources(2, from_b, start) != "b") ++from_b;
+    zones.filters[2].met("b");
+    zones.filters[2].parted("b");
+    EXPECT_EQ(zones.sources(2, from_b, start), "b");  // one connection is left
+    zones.filters[2].parted("b");
+    EXPECT_EQ(zones.sources(2, from_b, start), "a");
+}
+
+TEST(ZoneFilter, WithASeederInEachOfTwoZonesEachTakesWhatTheOtherIsShown)
+{
+    const ThreeZones zones{{{peer(100), "a"}, {peer(101), "b"}}};
+    std::size_t from_b = 0;
+    for (std::uint32_t piece = 0; piece < pieces; ++piece) {
+        EXPECT_NE(zones.sources(0, piece, start).empty(), zones.sources(1, piece, start).empty()) << piece;
+        from_b += zones.sources(1, piece, start).empty() ? 1 : 0;
+    }
+    EXPECT_GT(from_b, pieces / 4);
+    EXPECT_LT(from_b, pieces * 3 / 4);
+}
+
+TEST(ZoneFilter, WhatASeederShowsEverywhereComesFromAnyZone)
+{
+    const ThreeZones zones{{{peer(100), {}}}};
+    EXPECT_EQ(zones.sources(0, 7, start), "bc");
+    EXPECT_EQ(zones.sources(1, 7, start), "ac");
 }
 
 }  // namespace
