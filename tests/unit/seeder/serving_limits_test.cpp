@@ -8,8 +8,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr TimePoint start{std::chrono::hours{5}};
-
 TEST(Traffic, KeepsWhatARevisionMovedBeforeItWasDropped)
 {
     Traffic traffic;
