@@ -12,10 +12,12 @@
 namespace shoal::seeder {
 namespace {
 
-constexpr unsigned worker_threads = 10;        // a load each, one that asks whether the store answers, one whether it still holds what is served
-constexpr unsigned reader_threads = 8;         // beside the disk threads, for pieces of many files
-constexpr std::size_t counted_a_second = 32;   // revisions whose traffic is looked at
-constexpr std::size_t longest_trouble = 1000;  // bytes of it in a beat
+constexpr unsigned worker_threads = 10;                 // a load each, one that asks whether the store answers, one whether it still holds what is served
+constexpr unsigned reader_threads = 32;                 // beside the disk threads, for pieces of many files
+constexpr std::size_t ahead_bytes = 64U << 20U;         // of packs that were read ahead
+constexpr std::size_t counted_a_second = 32;            // revisions whose traffic is looked at
+constexpr Duration busy_for = std::chrono::seconds{2};  // after the last read of the store
+constexpr std::size_t longest_trouble = 1000;           // bytes of it in a beat
 
 std::string clipped(const std::string& text)
 {
@@ -39,7 +41,7 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
         result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable,
-            neighbour.holds_some});
+            neighbour.holds_some, neighbour.zone});
     return result;
 }
 
@@ -70,7 +72,7 @@ Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<obj
     : loop_{loop},
       options_{options},
       metrics_{std::move(metrics)},
-      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads)},
+      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads), std::make_shared<AheadRoom>(ahead_bytes)},
       store_{std::make_shared<MeteredStore>(std::move(store), metrics_, access_.gate)},
       open_source_{metered_sources(metrics_, access_.gate)},
       notified_{std::make_shared<std::atomic<bool>>(false)},
@@ -116,7 +118,7 @@ std::string Seeder::endpoint() const
 
 void Seeder::start(std::function<void()> ready)
 {
-    metrics_->set("shoal_origin_limit_bytes", "Ceiling on bytes per second from the object store, 0 for none.", {}, static_cast<double>(options_.origin_limit));
+    obey();
     count_failed_piece(*metrics_, 0);
     watch_.start(std::move(ready));
     removals_.start([this] { return in_swarm(); }, [this](const RevisionId& revision, const Error& cause) { on_removed(revision, cause); });
@@ -124,6 +126,8 @@ void Seeder::start(std::function<void()> ready)
     tick_ = loop_.every(std::chrono::seconds{1}, [this] {
         count_traffic();
         voice_.look(client_.trackers());
+        obey();
+        look_busy();
         act();
     });
 }
@@ -138,6 +142,10 @@ void Seeder::leave(std::function<void()> done)
 wire::Beat Seeder::beat()
 {
     wire::Beat beat = self_;
+    const TimePoint now = Clock::now();
+    beat.origin_rate = slices_.rate(now).value_or(0);
+    beat.origin_busy = busy_;
+    beat.origin_confirmed = slices_.confirmed(now);
     for (const auto& [revision, served] : wishes_.all()) {
         if (served_.contains(revision) || !served.trouble.empty()) beat.holdings.push_back(holding(revision, served));
     }
@@ -151,6 +159,7 @@ wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) 
     holding.model = served.model;
     holding.state = served.refused ? wire::HoldState::withdrawn : served_.contains(revision) ? wire::HoldState::held : wire::HoldState::wanted;
     holding.trouble = clipped(served.trouble);
+    holding.missing = served.refused && served.missing;
     const Moved moved = traffic_.total(revision);
     holding.from_origin = moved.from_origin;
     holding.sent = moved.sent;
@@ -167,6 +176,8 @@ void Seeder::on_reply(const wire::Reply& reply)
     neighbourhood_.heard(reply.tracker, reply);
     session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);
     const TimePoint now = Clock::now();
+    slices_.heard(reply, now);
+    obey();
     for (const wire::Wish& wish : reply.wishes) wishes_.wished(wish.revision, wish.model, now);
     for (const wire::Swarm& swarm : reply.swarms) {
         if (swarm.wanting > 0) wishes_.wished(swarm.revision, swarm.model, now);
@@ -177,8 +188,24 @@ void Seeder::on_reply(const wire::Reply& reply)
 
 void Seeder::introduce(const RevisionId& revision)
 {
-    session_->set_members(revision, members(neighbourhood_.neighbours(revision)));
+    session_->set_members(revision, members(neighbourhood_.neighbours(revision)), neighbourhood_.zone());
     session_->set_seeders(revision, neighbourhood_.seeders(revision));
+}
+
+void Seeder::obey()
+{
+    std::optional<std::uint64_t> ceiling = slices_.rate(Clock::now());
+    if (options_.origin_limit > 0) ceiling = std::min(ceiling.value_or(options_.origin_limit), options_.origin_limit);
+    access_.gate->set_ceiling(ceiling);
+    metrics_->set("shoal_origin_limit_bytes", "Ceiling on bytes per second from the object store, 0 for none.", {}, static_cast<double>(ceiling.value_or(0)));
+}
+
+void Seeder::look_busy()
+{
+    const TimePoint now = Clock::now();
+    if (access_.gate->was_asked()) busy_until_ = now + busy_for;
+    const bool before = std::exchange(busy_, now < busy_until_);
+    if (before != busy_) client_.beat_now();
 }
 
 void Seeder::act()
@@ -242,6 +269,8 @@ Result<void> Seeder::join(const ServedRevision& revision)
         BOOST_OUTCOME_TRY(session_->add(std::move(torrent)));
     }
     served_.insert_or_assign(revision.id, revision);
+    busy_until_ = Clock::now() + busy_for;
+    look_busy();
     introduce(revision.id);
     obs::log(obs::Level::info, "serving a revision",
         {{"model", revision.manifest->model}, {"revision", to_string(revision.id)}, {"files", std::to_string(revision.manifest->files.size())},

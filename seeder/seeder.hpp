@@ -8,6 +8,7 @@
 #include "common/objectstore/object_store.hpp"
 #include "common/obs/metrics.hpp"
 #include "common/swarm/session.hpp"
+#include "seeder/origin_slices.hpp"
 #include "seeder/origin_storage.hpp"
 #include "seeder/removal_watch.hpp"
 #include "seeder/serve.hpp"
@@ -46,6 +47,8 @@ private:
     [[nodiscard]] bool hold() const override { return true; }
     [[nodiscard]] wire::Holding holding(const RevisionId& revision, const Served& served) const;
     void introduce(const RevisionId& revision);
+    void obey();       // the ceiling on reads of the store
+    void look_busy();  // and tells the trackers when that changes
 
     void act();
     void load(const RevisionId& revision);
@@ -71,6 +74,9 @@ private:
     control::Neighbourhood neighbourhood_;
     std::map<RevisionId, ServedRevision> served_;                 // in the swarm
     std::map<RevisionId, std::optional<PieceIndex>> bad_pieces_;  // of those withdrawn for them: read before they are served again
+    OriginSlices slices_;
+    TimePoint busy_until_;
+    bool busy_ = false;
     Traffic traffic_;
     RevisionId counted_;  // last
     control::TrackerVoice voice_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace shoal::tracker {
@@ -12,6 +13,7 @@ struct ServeOptions {
     std::chrono::milliseconds beat = std::chrono::seconds{3};
     std::string topology;  // path of the file; empty: none
     bool allow_stock_clients = false;
+    std::uint64_t origin_limit = 0;  // bytes/s; 0: none
 };
 
 struct CommandLine {

@@ -49,8 +49,14 @@ std::size_t Swarm::wanting() const
     return handout.lacking() + static_cast<std::size_t>(std::count_if(strangers.begin(), strangers.end(), lacks));
 }
 
-Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits)
-    : beat_{beat}, topology_{std::move(topology)}, random_{seed}, started_{started}, id_{random_id<TrackerId>()}, roster_{beat, limits}
+Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit, RosterLimits limits)
+    : beat_{beat},
+      topology_{std::move(topology)},
+      random_{seed},
+      started_{started},
+      id_{random_id<TrackerId>()},
+      roster_{beat, limits},
+      origin_{origin_limit, beat, started}
 {}
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
@@ -59,6 +65,7 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     Taken taken = roster_.take(beat, remote, topology_.find(beat.node, address_of(beat, remote)), now);
     if (!known && taken.kind == Taken::Kind::taken) record("joined", beat.peer, beat.node, now);
     if (known && taken.kind == Taken::Kind::left) record("left", beat.peer, beat.node, now);
+    if (taken.kind == Taken::Kind::left) tell_all(origin_.left(beat.peer, now), now);
     settle(taken.touched, taken.gone, now);
     reply = blank(now);
     reply.need_full = taken.kind == Taken::Kind::need_full;
@@ -68,7 +75,10 @@ Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string&
     if (taken.kind == Taken::Kind::overtaken) reply = this->reply(beat.peer, now);  // the later one goes on being held
     if (taken.kind != Taken::Kind::taken) return Answer::now;
     const Member& member = *roster_.find(beat.peer);
-    if (member.is_seeder()) seeders_.insert(beat.peer);
+    if (member.is_seeder()) {
+        seeders_.insert(beat.peer);
+        hear_origin(beat, now);
+    }
     hear_received(member, beat, now);
     if (!taken.moved) return Answer::may_wait;
     for (const auto& [revision, holding] : member.holdings) {
@@ -85,6 +95,20 @@ void Switchboard::told(const PeerId& peer, TimePoint now)
     if (roster_.find(peer) == nullptr) return;
     roster_.set_waits(peer, false, now);
     news_.answered(peer, now);
+    origin_.told(peer, now);
+}
+
+void Switchboard::hear_origin(const wire::Beat& beat, TimePoint now)
+{
+    OriginClaim claim{.obeys = beat.origin_rate, .busy = beat.origin_busy};
+    for (const wire::Confirmed& confirmed : beat.origin_confirmed)
+        if (confirmed.tracker == id_) claim.confirmed = confirmed.number;
+    tell_all(origin_.heard(beat.peer, claim, now), now);
+}
+
+void Switchboard::tell_all(const std::vector<PeerId>& peers, TimePoint now)
+{
+    for (const PeerId& peer : peers) news_.tell(peer, Urgency::urgent, now);
 }
 
 wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
@@ -106,7 +130,10 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
         const bool idle = said.neighbours.empty() && said.withdrawn.empty() && said.wanting == 0;
         if (!idle || member->holdings.size() <= few_holdings) reply.swarms.push_back(std::move(said));
     }
-    if (member->is_seeder()) reply.wishes = wishes_for(*member);
+    if (!member->is_seeder()) return reply;
+    reply.wishes = wishes_for(*member);
+    reply.origin_capped = origin_.limit() > 0;
+    reply.origin = origin_.slice(peer);
     return reply;
 }
 
@@ -128,6 +155,7 @@ std::vector<PeerId> Switchboard::expire(TimePoint now)
     const Expired expired = roster_.expire(now);
     for (const PeerId& peer : expired.gone) record("silent", peer, {}, now);
     settle(expired.touched, expired.gone, now);
+    tell_all(origin_.pass(now), now);
     return expired.gone;
 }
 
@@ -150,7 +178,7 @@ void Switchboard::settle(const std::vector<Touched>& touched, const std::vector<
     for (const PeerId& peer : gone) {
         if (roster_.find(peer) != nullptr) continue;  // another instance has taken its place
         news_.forget(peer);
-        seeders_.erase(peer);
+        if (seeders_.erase(peer) > 0) tell_all(origin_.silent(peer, now), now);
     }
     for (const Touched& each : touched) {
         Swarm& swarm = swarms_[each.revision];
@@ -267,20 +295,20 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
     said.revision = revision;
     said.model = swarm.model;
     said.wanting = static_cast<std::uint32_t>(swarm.wanting());
-    said.withdrawn = withdrawal(revision, swarm);
+    tell_withdrawal(swarm, said);
     for (const auto& [peer, dial] : swarm.handout.neighbours(member.id())) {
         const Member* other = roster_.find(peer);
         const wire::Holding* holding = roster_.find(peer, revision);
         if (other == nullptr || holding == nullptr || room == 0) continue;
         --room;
         said.neighbours.push_back({peer, other->beat.key, other->beat.role, nearness(member.place, other->place), dial, holding->state == wire::HoldState::held,
-            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0});
+            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0, other->place.zone});
     }
     for (const Stranger& stranger : swarm.strangers) {
         if (room == 0 || said.neighbours.size() >= neighbours_in_a_swarm) break;
         --room;
         said.neighbours.push_back(
-            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete});
+            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete, {}});
     }
     if (member.is_seeder()) said.seeders = serving(revision);
     return said;
@@ -296,12 +324,13 @@ std::vector<PeerId> Switchboard::serving(const RevisionId& revision) const
     return serving;
 }
 
-std::string Switchboard::withdrawal(const RevisionId& revision, const Swarm& swarm) const
+void Switchboard::tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const
 {
-    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return {};
-    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), revision);
-    if (holding == nullptr) return {};
-    return holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return;
+    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), said.revision);
+    if (holding == nullptr) return;
+    said.withdrawn = holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    said.missing = holding->missing;
 }
 
 std::vector<wire::Wish> Switchboard::wishes_for(const Member& seeder) const

@@ -9,6 +9,7 @@
 #include "common/wire/beat.hpp"
 #include "tracker/journal.hpp"
 #include "tracker/news.hpp"
+#include "tracker/origin_shares.hpp"
 #include "tracker/roster.hpp"
 #include "tracker/topology.hpp"
 
@@ -41,7 +42,8 @@ struct Swarm {
 
 class Switchboard {
 public:
-    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, RosterLimits limits = {});
+    // `origin_limit`: of all seeders' reads of the object store, bytes/s; 0: none.
+    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit = 0, RosterLimits limits = {});
 
     enum class Answer { now, may_wait };  // a refusal, a question for a full beat, a farewell and what was overtaken do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
@@ -65,6 +67,8 @@ public:
     [[nodiscard]] std::size_t waiting() const { return news_.waiting(); }
 
 private:
+    void hear_origin(const wire::Beat& beat, TimePoint now);
+    void tell_all(const std::vector<PeerId>& peers, TimePoint now);
     void settle(const std::vector<Touched>& touched, const std::vector<PeerId>& gone, TimePoint now);
     void settle(Swarm& swarm, const Touched& touched, TimePoint now);
     void join(Swarm& swarm, const Member& member, const wire::Holding& holding, TimePoint now);
@@ -75,7 +79,7 @@ private:
     void hear_received(const Member& member, const wire::Beat& beat, TimePoint now);
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
     [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
-    [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    void tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const;
     [[nodiscard]] std::vector<PeerId> serving(const RevisionId& revision) const;  // seeders
     void reshare(const Swarm& swarm, TimePoint now);
     [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;
@@ -89,6 +93,7 @@ private:
     News news_;
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
+    OriginShares origin_;
     Journal journal_;
     bool strangers_allowed_ = false;
 };

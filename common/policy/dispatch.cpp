@@ -4,18 +4,25 @@
 #include <utility>
 
 namespace shoal::policy {
+namespace {
+
+constexpr auto all = [](std::uint32_t /*piece*/) { return true; };
+
+}  // namespace
 
 Dispatch::Dispatch(std::vector<std::uint32_t> piece_bytes, DispatchLimits limits) : bytes_{std::move(piece_bytes)}, limits_{limits}, pieces_(bytes_.size())
 {
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) fresh_.insert(fresh_.end(), piece);
 }
 
-void Dispatch::joined(PeerSlot slot, bool spreads, TimePoint now)
+void Dispatch::joined(PeerSlot slot, Joining joining, TimePoint now)
 {
     Peer& peer = peers_[slot];
-    peer.spreads = spreads;
+    peer.spreads = joining.spreads;
+    peer.abroad = joining.abroad;
     peer.taken = Uplink{{.worth = std::chrono::milliseconds{700}, .least = 0}};
-    spreaders_ += spreads ? 1 : 0;
+    spreaders_ += joining.spreads ? 1 : 0;
+    at_home_ += joining.abroad ? 0 : 1;
     peer.has.assign(pieces_.size(), false);
     peer.lacks = pieces_.size();
     peer.moved = now;
@@ -27,10 +34,11 @@ void Dispatch::left(PeerSlot slot)
     const auto known = peers_.find(slot);
     if (known == peers_.end()) return;
     Peer& peer = known->second;
-    take_back(peer);
+    take_back(peer, all);
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece)
         if (peer.has[piece]) given_up(slot, peer, piece);
     spreaders_ -= peer.spreads ? 1 : 0;
+    at_home_ -= peer.abroad ? 0 : 1;
     keepers_ -= peer.keeps ? 1 : 0;
     peers_.erase(known);
 }
@@ -44,6 +52,7 @@ void Dispatch::wants(PeerSlot slot, std::vector<bool> want)
     peer.from = 0;
     peer.lacks = 0;
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) peer.lacks += wanted(peer, piece) ? 1 : 0;
+    take_back(peer, [&](std::uint32_t piece) { return !wanted(peer, piece); });
 }
 
 void Dispatch::has(PeerSlot slot, PieceIndex index, TimePoint now)
@@ -169,7 +178,7 @@ std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint n
     for (auto& [slot, peer] : peers_) {
         if (peer.stalled || peer.lacks == peer.shown.size()) continue;
         const bool hungry = is_hungry(peer, now);
-        if (!peer.spreads && spreaders_ > 0 && !hungry) continue;
+        if (((!peer.spreads && spreaders_ > 0) || (peer.abroad && at_home_ > 0)) && !hungry) continue;
         std::optional<std::uint32_t> piece = fresh_for(peer);
         if (!piece && hungry) piece = held_for(peer, now);
         if (!piece || !has_room(peer, window, *piece, now)) continue;
@@ -226,11 +235,18 @@ void Dispatch::show(const Show& show, TimePoint now)
     refresh(piece);
 }
 
-void Dispatch::take_back(Peer& peer)
+template <typename Which>
+void Dispatch::take_back(Peer& peer, const Which& which)
 {
-    flight_ -= peer.shown_bytes;
-    peer.shown_bytes = 0;
-    for (const std::uint32_t piece : std::exchange(peer.shown, {})) {
+    for (auto at = peer.shown.begin(); at != peer.shown.end();) {
+        const std::uint32_t piece = *at;
+        if (!which(piece)) {
+            ++at;
+            continue;
+        }
+        at = peer.shown.erase(at);
+        flight_ -= bytes_[piece];
+        peer.shown_bytes -= bytes_[piece];
         --pieces_[piece].shown;
         refresh(piece);
     }
@@ -243,7 +259,7 @@ void Dispatch::look_for_stalled(TimePoint now)
         const Duration still = now - peer.moved;
         const bool others_move = last_sent_ - peer.moved >= limits_.stalled_after / 2;
         if (still < (others_move ? limits_.stalled_after : limits_.standing_after)) continue;
-        take_back(peer);
+        take_back(peer, all);
         peer.stalled = peers_.size() > 1;
     }
 }

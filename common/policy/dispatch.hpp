@@ -30,6 +30,11 @@ struct DispatchLimits {
     std::uint64_t extra_bytes = 0;                      // of all shows: pieces shown a second time on purpose, bytes
 };
 
+struct Joining {
+    bool spreads = true;  // it is counted on to hand on what it gets; not so a peer that nobody can dial
+    bool abroad = false;  // in another zone than the seeder: shown nothing while anybody of the seeder's zone is there, unless it is hungry
+};
+
 // Of `extra_bytes`: a hundredth of the revision may be shown twice on purpose, less what rounding adds.
 constexpr std::uint64_t extra_bytes_of(std::uint64_t revision_bytes)
 {
@@ -47,8 +52,7 @@ public:
     // `piece_bytes` by piece.
     Dispatch(std::vector<std::uint32_t> piece_bytes, DispatchLimits limits);
 
-    // `spreads`: it is counted on to hand on what it gets; not so a peer that nobody can dial.
-    void joined(PeerSlot peer, bool spreads, TimePoint now);
+    void joined(PeerSlot peer, Joining joining, TimePoint now);
     void left(PeerSlot peer);
     void wants(PeerSlot peer, std::vector<bool> want);  // by piece; all, unless it is said
     void has(PeerSlot peer, PieceIndex piece, TimePoint now);
@@ -70,6 +74,7 @@ public:
 private:
     struct Peer {
         bool spreads = true;
+        bool abroad = false;
         bool keeps = false;    // was counted on, and gave nothing on
         bool stalled = false;  // nothing is shown to it before it takes something
         std::vector<bool> has;
@@ -107,7 +112,8 @@ private:
     std::optional<Show> choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random);
     [[nodiscard]] bool may_double(std::uint32_t piece) const { return !pieces_[piece].doubled && extra_ + bytes_[piece] <= limits_.extra_bytes; }
     void show(const Show& show, TimePoint now);
-    void take_back(Peer& peer);
+    template <typename Which>
+    void take_back(Peer& peer, const Which& which);
     void look_for_stalled(TimePoint now);
     void look_for_keepers(TimePoint now);
     void stop_counting_on(PeerSlot slot, Peer& peer);
@@ -122,6 +128,7 @@ private:
     std::set<std::uint32_t> fresh_;  // ours, shown to nobody, and held by nobody who spreads
     std::unordered_map<PeerSlot, Peer> peers_;
     std::size_t spreaders_ = 0;
+    std::size_t at_home_ = 0;
     std::size_t keepers_ = 0;  // were counted on, and gave nothing on
     Duration spread_time_{};   // how long a piece has one holder, on average
     std::uint64_t flight_ = 0;

@@ -59,7 +59,8 @@ bool ZoneFilter::heeds(PieceIndex piece, const std::string& zone, TimePoint now)
     const Piece& known = pieces_[piece.value];
     const std::int64_t late = known.moved ? std::clamp<std::int64_t>((now - std::max(*known.moved, entered_)) / limits_.gives_way, 0, widest) : 0;
     if (late > 0) return known.before < std::uint64_t{1} << static_cast<unsigned>(late);
-    if (known.before > 0 || known.at_home || known.shown_at_home) return false;
+    if (known.before > 0 || known.at_home) return false;
+    if (known.shown_at_home) return known.moved && now - *known.moved >= limits_.elsewhere;  // it was shown elsewhere before anybody was here
     return known.from == anywhere || abroad_[known.from].zone == zone || (known.moved && now - *known.moved >= limits_.elsewhere);
 }
 

@@ -19,7 +19,7 @@ Origin::Origin(const Scenario& scenario)
     : piece_bytes_{scenario.piece_bytes},
       dispatch_{std::vector<std::uint32_t>(scenario.pieces, scenario.piece_bytes), limits_of(scenario)},
       uplink_{scenario.uplink},
-      store_{scenario.origin_limit}
+      store_{scenario.origin_limit == 0 ? std::nullopt : std::optional{scenario.origin_limit}}
 {}
 
 void Origin::show(TimePoint now, Random& random)
@@ -27,7 +27,8 @@ void Origin::show(TimePoint now, Random& random)
     const std::uint64_t window = uplink_.window(piece_bytes_, now);
     const auto shows = dispatch_.next(window, now, random);
     for (const Show& show : shows) {
-        const TimePoint begins = store_.reserve(piece_bytes_, now);
+        const TimePoint begins = store_.next(now);
+        store_.take(piece_bytes_, now);
         reads_.count(begins);
         queue_.push_back({show, begins});
     }

@@ -147,7 +147,7 @@ void Swarm::rewire_seeder(const std::vector<Number>& neighbours)
         if (!node.line->alive || node.beside_seeder || (seeder_has_company_ && node.host->zone != scenario_.seeder_zone)) continue;
         node.beside_seeder = true;
         beside_seeder_.insert(number);
-        origin_.dispatch().joined(number, node.host->dialable, now_);
+        origin_.dispatch().joined(number, {.spreads = node.host->dialable}, now_);
         for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece)
             if (node.announced.test(piece)) origin_.dispatch().has(number, {piece}, now_);
     }

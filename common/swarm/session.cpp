@@ -378,14 +378,14 @@ void Session::resume(const RevisionId& revision)
     });
 }
 
-void Session::set_members(const RevisionId& revision, const std::vector<Member>& members)
+void Session::set_members(const RevisionId& revision, const std::vector<Member>& members, const std::string& zone)
 {
     const auto known = impl_->known.find(revision);
     if (known == impl_->known.end()) return;
     known->second = members.size();
     impl_->share_receive_budget();
-    impl_->network->post([impl = impl_.get(), revision, members] {
-        if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members);
+    impl_->network->post([impl = impl_.get(), revision, members, zone] {
+        if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members, zone);
     });
 }
 

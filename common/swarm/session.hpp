@@ -61,7 +61,7 @@ public:
     void resume(const RevisionId& revision);   // after StorageFailed
     void let_in(Strangers strangers);          // kept out until it is said otherwise
     // All of them, each time. Others are hung up on, but not while the list is empty.
-    void set_members(const RevisionId& revision, const std::vector<Member>& members);
+    void set_members(const RevisionId& revision, const std::vector<Member>& members, const std::string& zone = {});  // `zone`: our own; empty: unknown
     // Of a seeder's: all seeders of the revision, which split its pieces among them.
     void set_seeders(const RevisionId& revision, std::vector<PeerId> seeders);
     [[nodiscard]] std::vector<Event> poll();

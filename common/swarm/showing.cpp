@@ -48,14 +48,14 @@ void Showing::wait_for(std::set<PeerId> holders)
     waits_until_ = Clock::now() + longest_wait;
 }
 
-void Showing::joined(Neighbour& neighbour, bool spreads, const std::vector<bool>& has)
+void Showing::joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has)
 {
     awaited_.erase(neighbour.id());
     const policy::PeerSlot slot = next_slot_++;
     slots_.emplace(&neighbour, slot);
     neighbours_.emplace(slot, &neighbour);
     const TimePoint now = Clock::now();
-    dispatch_.joined(slot, spreads, now);
+    dispatch_.joined(slot, joining, now);
     for (std::uint32_t piece = 0; piece < has.size(); ++piece)
         if (has[piece]) dispatch_.has(slot, {piece}, now);
     pump();

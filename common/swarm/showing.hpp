@@ -30,7 +30,7 @@ public:
     Showing(const model::Layout& layout, std::shared_ptr<SharedUplink> shared, std::function<void(PieceIndex)> expect);
 
     // A member that heeds single pieces only; the rest is of such alone, and of others nothing is known.
-    void joined(Neighbour& neighbour, bool spreads, const std::vector<bool>& has);
+    void joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has);
     void left(Neighbour& neighbour);
     void wants(const Neighbour& neighbour, std::vector<bool> want);
     void has(const Neighbour& neighbour, PieceIndex piece);

@@ -5,6 +5,8 @@
 #include "common/core/ids.hpp"
 #include "common/core/result.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,7 +28,7 @@ enum class HoldState : std::uint8_t {
     wanted = 0,  // asked for, nothing moves yet
     fetching = 1,
     held = 2,       // whole and verified (of a seeder: can be served)
-    withdrawn = 3,  // of a seeder: the origin's bytes are not the revision's; `trouble` says which
+    withdrawn = 3,  // of a seeder: the origin lacks something of it, or holds other bytes; `trouble` says which
 };
 
 // One revision of one process.
@@ -41,6 +43,7 @@ struct Holding {
     std::uint64_t sent = 0;
     std::uint64_t rate = 0;  // bytes/s received, now
     std::string trouble;     // why it waits or was withdrawn; empty if all is well
+    bool missing = false;    // withdrawn because something of it is gone, not because it is wrong
     bool operator==(const Holding&) const = default;
 };
 
@@ -49,6 +52,23 @@ struct Received {
     PeerId from;
     std::uint64_t bytes = 0;
     bool operator==(const Received&) const = default;
+};
+
+inline constexpr std::size_t max_trackers = 64;  // that a seeder confirms slices of
+
+inline constexpr std::chrono::seconds origin_slice_lasts{30};
+
+// A part of the ceiling on reads of the object store, for one seeder; it ends 30 s after that has heard it, unless it hears it again.
+struct OriginSlice {
+    std::uint64_t rate = 0;    // bytes/s
+    std::uint64_t number = 0;  // counts what this tracker has granted to this seeder; 0: nothing yet
+    bool operator==(const OriginSlice&) const = default;
+};
+
+struct Confirmed {
+    TrackerId tracker;
+    std::uint64_t number = 0;  // of the last slice that was heard of it
+    bool operator==(const Confirmed&) const = default;
 };
 
 struct Workload {  // for whom a fetch runs; all may be empty
@@ -74,6 +94,9 @@ struct Beat {
     std::vector<Holding> holdings;
     std::vector<RevisionId> dropped;  // no longer held or wanted (deltas only)
     std::vector<Received> received;
+    std::uint64_t origin_rate = 0;  // of a seeder: the least of the slices of the origin's ceiling that it holds, bytes/s; 0: none
+    bool origin_busy = false;       // it reads
+    std::vector<Confirmed> origin_confirmed;
     std::uint32_t wait_ms = 0;  // hold the reply until there is news, so long at most
     bool operator==(const Beat&) const = default;
 };
@@ -90,6 +113,7 @@ struct Neighbour {
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
     bool dialable = true;                // by others: it is counted on to hand on what it gets
     bool holds_some = false;             // of the revision
+    std::string zone{};                  // empty: unknown
     bool operator==(const Neighbour&) const = default;
 };
 
@@ -100,6 +124,7 @@ struct Swarm {  // per revision that the beat held or wanted
     std::string withdrawn;              // why no seeder serves it any more; empty otherwise
     std::uint32_t wanting = 0;          // live processes that have not all of it: a lingering fetch may leave at 0
     std::vector<PeerId> seeders;        // to a seeder: those that serve it, itself included
+    bool missing = false;               // it was withdrawn because something of it is gone
     bool operator==(const Swarm&) const = default;
 };
 
@@ -121,6 +146,8 @@ struct Reply {
     std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;
     std::vector<Wish> wishes;
+    bool origin_capped = false;  // to a seeder: there is a ceiling on reads of the object store
+    OriginSlice origin;          // and this is its part
     bool operator==(const Reply&) const = default;
 };
 

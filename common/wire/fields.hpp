@@ -33,7 +33,8 @@ constexpr auto fields(const Holding&)
 {
     return std::tuple{Field{"revision", &Holding::revision, Presence::required}, Field{"model", &Holding::model}, Field{"state", &Holding::state},
         Field{"bytes_total", &Holding::bytes_total}, Field{"bytes_have", &Holding::bytes_have}, Field{"from_origin", &Holding::from_origin},
-        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble}};
+        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble},
+        Field{"missing", &Holding::missing}};
 }
 
 constexpr auto fields(const Received&)
@@ -47,6 +48,16 @@ constexpr auto fields(const Workload&)
         Field{"workload", &Workload::workload}};
 }
 
+constexpr auto fields(const OriginSlice&)
+{
+    return std::tuple{Field{"rate", &OriginSlice::rate}, Field{"number", &OriginSlice::number}};
+}
+
+constexpr auto fields(const Confirmed&)
+{
+    return std::tuple{Field{"tracker", &Confirmed::tracker, Presence::required}, Field{"number", &Confirmed::number}};
+}
+
 constexpr auto fields(const Beat&)
 {
     constexpr Presence optional = Presence::optional;
@@ -55,21 +66,22 @@ constexpr auto fields(const Beat&)
         Field{"dialable", &Beat::dialable}, Field{"port", &Beat::port}, Field{"addresses", &Beat::addresses, optional, max_addresses},
         Field{"software", &Beat::software}, Field{"node", &Beat::node}, Field{"zone", &Beat::zone}, Field{"rack", &Beat::rack},
         Field{"labels", &Beat::labels, optional, max_labels}, Field{"workload", &Beat::workload}, Field{"holdings", &Beat::holdings},
-        Field{"dropped", &Beat::dropped}, Field{"received", &Beat::received}, Field{"wait_ms", &Beat::wait_ms}};
+        Field{"dropped", &Beat::dropped}, Field{"received", &Beat::received}, Field{"wait_ms", &Beat::wait_ms}, Field{"origin_rate", &Beat::origin_rate},
+        Field{"origin_busy", &Beat::origin_busy}, Field{"origin_confirmed", &Beat::origin_confirmed, optional, max_trackers}};
 }
 
 constexpr auto fields(const Neighbour&)
 {
     return std::tuple{Field{"peer", &Neighbour::peer, Presence::required}, Field{"key", &Neighbour::key}, Field{"role", &Neighbour::role},
         Field{"nearness", &Neighbour::nearness}, Field{"dial", &Neighbour::dial}, Field{"complete", &Neighbour::complete},
-        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some},
+        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some}, Field{"zone", &Neighbour::zone},
         Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
 }
 
 constexpr auto fields(const Swarm&)
 {
     return std::tuple{Field{"revision", &Swarm::revision, Presence::required}, Field{"model", &Swarm::model},
-        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn},
+        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn}, Field{"missing", &Swarm::missing},
         Field{"seeders", &Swarm::seeders, Presence::optional, max_neighbours}, Field{"wanting", &Swarm::wanting}};
 }
 
@@ -83,7 +95,8 @@ constexpr auto fields(const Reply&)
     return std::tuple{Field{"version", &Reply::version, Presence::required}, Field{"tracker", &Reply::tracker, Presence::required},
         Field{"beat_ms", &Reply::beat_ms, Presence::required}, Field{"need_full", &Reply::need_full}, Field{"refusal", &Reply::refusal},
         Field{"warning", &Reply::warning}, Field{"young", &Reply::young}, Field{"stock_clients", &Reply::stock_clients}, Field{"zone", &Reply::zone},
-        Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}};
+        Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}, Field{"origin_capped", &Reply::origin_capped},
+        Field{"origin", &Reply::origin}};
 }
 
 // The largest value of each enumeration that this version knows.

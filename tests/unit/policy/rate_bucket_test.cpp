@@ -5,49 +5,63 @@
 namespace shoal::policy {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
+using namespace std::chrono_literals;
 
-constexpr TimePoint start{std::chrono::hours{5}};
+class RateBucketTest : public ::testing::Test {
+protected:
+    // Takes as soon as it may for a second; bytes.
+    std::uint64_t move_for_a_second(std::uint64_t at_once)
+    {
+        std::uint64_t moved = 0;
+        for (const TimePoint end = now + 1s; bucket.next(now) < end;) {
+            now = bucket.next(now);
+            bucket.take(at_once, now);
+            moved += at_once;
+        }
+        return moved;
+    }
 
-TEST(RateBucket, WithoutARateNobodyWaits)
-{
-    RateBucket bucket{0};
-    EXPECT_EQ(bucket.reserve(1U << 30U, start), start);
-    EXPECT_EQ(bucket.reserve(1U << 30U, start), start);
-}
-
-TEST(RateBucket, EachWaitsForThoseBefore)
-{
+    TimePoint now{1h};
     RateBucket bucket{1000};
-    EXPECT_EQ(bucket.reserve(500, start), start);
-    EXPECT_EQ(bucket.reserve(2000, start), start + milliseconds{500});
-    EXPECT_EQ(bucket.reserve(1, start + milliseconds{100}), start + milliseconds{2500});
+};
+
+TEST_F(RateBucketTest, InASecondTheRateAndOneMoreAtMostBegin)
+{
+    now += 1min;  // nothing is saved up
+    EXPECT_EQ(move_for_a_second(100), 1000U);
+    EXPECT_LE(move_for_a_second(300), 1300U);
 }
 
-TEST(RateBucket, WhatWasNotUsedIsNotSavedUp)
+TEST_F(RateBucketTest, WithoutARateAllBeginsAtOnce)
 {
-    RateBucket bucket{1000};
-    bucket.reserve(1000, start);
-    const TimePoint later = start + seconds{60};
-    EXPECT_EQ(bucket.reserve(1000, later), later);
-    EXPECT_EQ(bucket.reserve(1000, later), later + seconds{1});
+    RateBucket free{std::nullopt};
+    free.take(1'000'000, now);
+    EXPECT_EQ(free.next(now), now);
 }
 
-TEST(RateBucket, BeginsNoMoreInASecondThanTheRateAndOneReservation)
+TEST_F(RateBucketTest, AnAbsurdAmountDoesNotOverflow)
 {
-    RateBucket bucket{1000};
-    std::uint64_t begun = 0;
-    while (bucket.reserve(70, start) < start + seconds{1}) begun += 70;
-    EXPECT_LE(begun, 1070U);
-    EXPECT_GE(begun, 980U);
+    bucket.take(UINT64_MAX, now);
+    EXPECT_GE(bucket.next(now), now + 1h);
+    EXPECT_LE(bucket.next(now), now + RateBucket::never);
 }
 
-TEST(RateBucket, AnAbsurdReservationDoesNotOverflow)
+TEST_F(RateBucketTest, AtZeroNothingBegins)
 {
-    RateBucket bucket{1};
-    EXPECT_EQ(bucket.reserve(UINT64_MAX, start), start);
-    EXPECT_GT(bucket.reserve(UINT64_MAX, start), start);
+    bucket.set_rate(0, now);
+    EXPECT_GE(bucket.next(now), now + 1h);
+}
+
+TEST_F(RateBucketTest, AnotherRateHoldsAtOnceForWhatIsOwed)
+{
+    bucket.take(1000, now);
+    now += 500ms;
+    bucket.set_rate(100, now);
+    EXPECT_EQ(bucket.next(now), now + 5s);
+    bucket.set_rate(5000, now);
+    EXPECT_EQ(bucket.next(now), now + 100ms);
+    bucket.set_rate(std::nullopt, now);
+    EXPECT_EQ(bucket.next(now), now);
 }
 
 }  // namespace

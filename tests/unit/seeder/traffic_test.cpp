@@ -5,9 +5,6 @@
 namespace shoal::seeder {
 namespace {
 
-using std::chrono::milliseconds;
-using std::chrono::seconds;
-
 TEST(Traffic, KeepsWhatARevisionMovedBeforeItWasDropped)
 {
     Traffic traffic;
