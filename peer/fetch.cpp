@@ -241,8 +241,8 @@ void Fetch::look_for_withdrawal(TimePoint now)
     if (!hopeless) return attempt_.withdrawn_since.reset();
     if (!attempt_.withdrawn_since) attempt_.withdrawn_since = now;
     if (now - *attempt_.withdrawn_since < withdrawal_patience) return;
-    fail(
-        {cause->code, "revision was withdrawn by its seeder: " + subject() + ": " + cause->message, "publish the model again, or restore the object that is named"});
+    fail({cause->code, "revision was withdrawn by its seeder: " + subject() + ": " + cause->message,
+        "publish the model again, or restore the object that is named"});
 }
 
 void Fetch::look_for_stall(TimePoint now)

@@ -44,7 +44,7 @@ public:
     void set_handle(lt::torrent_handle handle) { handle_ = std::move(handle); }
     [[nodiscard]] const lt::torrent_handle& handle() const { return handle_; }
     void let_in(Strangers strangers);
-    void set_members(const std::vector<Member>& members, const std::string& zone);
+    void set_members(const std::vector<Member>& members, const std::string& zone = {});
     void block_taken(PieceIndex piece, std::uint32_t block);
     void piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves);
     void ask_again();  // a piece that came wrong may be asked for again
