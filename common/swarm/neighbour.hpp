@@ -69,7 +69,8 @@ private:
     void say(Word word, std::string_view content = {});
     void answer(Word word, std::string_view content);
     [[nodiscard]] Showing* showing() const;  // which has a say in what it asks for
-    [[nodiscard]] bool heard();              // of what this neighbour says it has: true keeps it from libtorrent
+    void heard();                            // what this neighbour has
+    [[nodiscard]] bool hidden();             // of what this neighbour says it has: true keeps it from libtorrent
 
     Neighbours& all_;
     lt::peer_connection_handle connection_;

@@ -93,8 +93,8 @@ void Neighbours::judge_all()
 void Neighbours::set_members(const std::vector<Member>& members)
 {
     roster_.assign(members);
-    if (showing_ && !std::exchange(told_, true)) showing_->wait_for(unconnected_holders());
-    told_ = true;
+    const bool first = !std::exchange(told_, true);
+    if (first && showing_) showing_->wait_for(unconnected_holders());
     judge_all();
     if (dial()) connect_now();
     start();
