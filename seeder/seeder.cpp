@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned worker_threads = 10;                 // a load each, one that asks whether the store answers, one whether it still holds what is served
 constexpr unsigned reader_threads = 32;                 // beside the disk threads, for pieces of many files
-constexpr std::size_t ahead_bytes = 64U << 20U;         // of packs that were read ahead
+constexpr std::size_t ahead_bytes = 32U << 20U;         // of packs that were read ahead
 constexpr std::size_t counted_a_second = 32;            // revisions whose traffic is looked at
 constexpr Duration busy_for = std::chrono::seconds{2};  // after the last read of the store
 constexpr std::size_t longest_trouble = 1000;           // bytes of it in a beat

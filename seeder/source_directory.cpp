@@ -82,7 +82,7 @@ private:
     files::File open_;
 };
 
-Content content_of(std::shared_ptr<const SeenFile> file)
+Content content_of(const std::shared_ptr<const SeenFile>& file)
 {
     return {file->state.size, [file]() -> Result<std::shared_ptr<OpenContent>> {
                 auto open = files::open_and_look(file->place);

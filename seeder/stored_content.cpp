@@ -53,7 +53,7 @@ public:
             const std::shared_ptr<Chunk> chunk = chunk_at(offset);
             if (!chunk) return OpenRange::read(offset, out);
             BOOST_OUTCOME_TRY(chunk->arrived.get());
-            const std::size_t from = static_cast<std::size_t>(offset - chunk->offset);
+            const auto from = static_cast<std::size_t>(offset - chunk->offset);
             const std::size_t taken = std::min(out.size(), chunk->bytes.size() - from);
             std::memcpy(out.data(), chunk->bytes.data() + from, taken);
             offset += taken;

@@ -74,7 +74,7 @@ public:
     virtual Result<void> remove(const std::string& key) = 0;  // success if absent
     // Has the store itself make `key` of another store's object, without its bytes passing through here. False: it cannot, copy them. changed: the object is
     // another one now; `key` is not there then.
-    virtual Result<bool> copy_from(ObjectStore& from, const ObjectInfo& object, const std::string& key);
+    virtual Result<bool> copy_from(ObjectStore& /*from*/, const ObjectInfo& /*object*/, const std::string& /*key*/) { return false; }
 };
 
 // Whether open_store() understands a URL; invalid, naming what it does understand.

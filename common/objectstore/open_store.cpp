@@ -53,11 +53,6 @@ std::optional<std::string> directory_of(const std::string& url)
     return path;
 }
 
-Result<bool> ObjectStore::copy_from(ObjectStore& /*from*/, const ObjectInfo& /*object*/, const std::string& /*key*/)
-{
-    return false;
-}
-
 Result<void> check_url(const std::string& url)
 {
     if (url.starts_with(s3_scheme)) {

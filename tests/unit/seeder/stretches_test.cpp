@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 namespace shoal::seeder {
 namespace {
 
@@ -48,7 +52,7 @@ protected:
     std::uint32_t first = pieces->files()[0].first_piece;
     std::shared_ptr<AheadRoom> room = std::make_shared<AheadRoom>(64U << 20U);
     TimePoint now{};
-    int reads = 0;
+    std::atomic<int> reads{0};
     bool broken = false;
 };
 
@@ -112,6 +116,20 @@ TEST_F(StretchesTest, WhatCannotBeReadTogetherIsReadAlone)
     EXPECT_FALSE(take(stretches, first + 1));
     EXPECT_EQ(reads, 1);
     EXPECT_TRUE(room->take(64U << 20U));
+}
+
+TEST_F(StretchesTest, ManyThatAskAtOnceShareOneRead)
+{
+    Stretches stretches{pieces, room, reader()};
+    std::atomic<int> came{0};
+    std::vector<std::jthread> threads;
+    for (std::uint32_t thread = 0; thread < 4; ++thread)
+        threads.emplace_back([&, thread] {
+            for (std::uint32_t i = thread; i < 75; i += 4) came += take(stretches, first + i) ? 1 : 0;
+        });
+    threads.clear();
+    EXPECT_EQ(came, 75);
+    EXPECT_EQ(reads, 3);
 }
 
 TEST(OriginGate, LetsAsMuchAtOnceAsATwentiethOfASecond)
