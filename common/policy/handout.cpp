@@ -51,7 +51,7 @@ void Handout::remove(const PeerId& peer, Random& random)
     leave_groups(slot);
     slots_.erase(known);
     changed_.erase(slot);
-    nodes_[slot] = {};
+    nodes_[slot] = Node{};
     free_.push_back(slot);
     if (lacking() == 0) end_all();
     for (const Slot other : left) {

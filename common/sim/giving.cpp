@@ -25,8 +25,8 @@ void Swarm::send()
 {
     const auto show = origin_.send(now_, [this](const Origin::Show& shown) {
         const Node& to = nodes_[shown.peer];
-        if (!to.alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
-        return !to.coming.test(shown.piece.value) && to.has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
+        if (!to.line->alive || !to.beside_seeder || to.announced.test(shown.piece.value)) return Origin::Answer::never;
+        return !to.coming.test(shown.piece.value) && to.line->has_room(scenario_.seeder_up) ? Origin::Answer::take : Origin::Answer::later;
     });
     if (show) begin(Event::Kind::seeder_sent, nobody, show->peer, show->piece.value, scenario_.seeder_up);
     if (scenario_.origin_limit == 0) return;
@@ -49,19 +49,19 @@ void Swarm::seeder_sent(const Event& event)
 void Swarm::begin(Event::Kind kind, Number from, Number to, std::uint32_t piece, double up)
 {
     Node& node = nodes_[to];
-    const double rate = std::min(up, node.down);
+    const double rate = std::min(up, lines_[to].down);
     if (from != nobody && nodes_[from].zone != node.zone) borders_.sets_out(nodes_[from].zone, node.zone);
     node.coming.set(piece);
-    node.inbound += rate;
+    lines_[to].inbound += rate;
     ++transfers_;
     timeline_.add({.kind = kind, .at = now_ + time_of(rate), .from = from, .to = to, .piece = piece, .rate = rate});
 }
 
 void Swarm::sent(const Event& event)
 {
-    nodes_[event.from].up_busy = false;
+    lines_[event.from].busy = false;
     deliver(event);
-    if (nodes_[event.from].gives()) give(event.from);  // to the next in turn, before the receiver asks again
+    if (lines_[event.from].gives()) give(event.from);  // to the next in turn, before the receiver asks again
     feed(event.to);
 }
 
@@ -69,18 +69,18 @@ void Swarm::sent(const Event& event)
 void Swarm::deliver(const Event& event)
 {
     Node& to = nodes_[event.to];
-    to.inbound = std::max(0.0, to.inbound - event.rate);
+    to.line->inbound = std::max(0.0, to.line->inbound - event.rate);
     Event next = event;
     next.kind = Event::Kind::known;
     next.at = now_ + delay_of(to) * 3;
     if (event.from != nobody) {
         const Node& from = nodes_[event.from];
-        if (!from.alive) {
+        if (!from.line->alive) {
             if (from.zone != to.zone) borders_.gives_up(from.zone, to.zone);
             return drop(event);
         }
         if (from.zone != to.zone) next.at += borders_.reaches(from.zone, to.zone, now_) - now_;
-        next.at += from.host->delay;
+        next.at += from.delay;
     }
     if (next.at == now_)
         known(next);
@@ -92,21 +92,21 @@ void Swarm::known(const Event& event)
 {
     Node& to = nodes_[event.to];
     if (event.from == nobody) {
-        if (!to.alive) return;
+        if (!to.line->alive) return;
         to.outcome.shown += scenario_.piece_bytes;
         return gain(event.to, event.piece);
     }
     Node& from = nodes_[event.from];
     if (from.zone != to.zone) cross(from.zone);
-    if (!to.alive) return;
+    if (!to.line->alive) return;
     Link* link = to.link_to(event.from);
-    if (from.host->conduct == Conduct::lying) {
+    if (from.line->conduct == Conduct::lying) {
         drop(event);
         if (link != nullptr) ban(event.from, event.to);
         return feed(event.to);
     }
     from.outcome.given += scenario_.piece_bytes;
-    if (link != nullptr) link->received += scenario_.piece_bytes;
+    if (link != nullptr) ++link->received;
     gain(event.to, event.piece);
 }
 
@@ -129,19 +129,18 @@ void Swarm::gain(Number number, std::uint32_t piece)
     node.announced.set(piece);
     node.gained = now_;
     node.outcome.received += scenario_.piece_bytes;
-    if (++node.held == scenario_.pieces) {
+    if (++node.line->held == scenario_.pieces) {
         node.outcome.took = now_ - TimePoint{} - node.host->joins - delay_of(node) * 2;  // it had it before all knew
         ++complete_;
         graph_.beat(node, now_);
     }
     for (const Link& link : node.links) {
-        Node& other = nodes_[link.other];
-        ++other.holders[piece];
-        if (has_zones()) hear(other, link.across, piece);
+        ++holders_[std::size_t{link.other} * scenario_.pieces + piece];
+        if (has_zones()) hear(nodes_[link.other], link.across, piece);
     }
-    if (node.silent)
+    if (node.line->conduct == Conduct::silent)
         for (std::size_t i = 0; i < node.links.size(); ++i) ask_in_vain(number, node.links[i].other);
-    if (node.gives()) give(number);
+    if (node.line->gives()) give(number);
     if (!node.beside_seeder) return;
     origin_.dispatch().has(number, {piece}, now_);
     seed();
@@ -160,10 +159,12 @@ bool Swarm::give_some(Number number, bool only_across)
 {
     Node& from = nodes_[number];
     const std::size_t links = from.links.size();
+    std::size_t at = from.turn < links ? from.turn : 0;
     for (std::size_t i = 0; i < links; ++i) {
-        Link& link = from.links[(from.turn + i) % links];
+        Link& link = from.links[at];
+        if (++at == links) at = 0;
         if ((only_across && !link.across) || !give_to(number, link)) continue;
-        from.turn = (from.turn + i + 1) % links;
+        from.turn = at;
         return true;
     }
     return false;
@@ -173,20 +174,22 @@ bool Swarm::give_some(Number number, bool only_across)
 void Swarm::give_across(std::size_t zone)
 {
     for (Number number = 0; number < nodes_.size(); ++number)
-        if (nodes_[number].zone == zone && nodes_[number].gives()) (void)give_some(number, true);
+        if (nodes_[number].zone == zone && lines_[number].gives()) (void)give_some(number, true);
 }
 
 bool Swarm::give_to(Number number, Link& link)
 {
-    Node& from = nodes_[number];
+    const Line& takes = lines_[link.other];
+    const double up = lines_[number].up;
+    if (takes.held == scenario_.pieces || !takes.has_room(up)) return false;
+    const Node& from = nodes_[number];
     const Node& to = nodes_[link.other];
-    if (to.held == scenario_.pieces || !to.has_room(from.up)) return false;
     if (link.across && !borders_.has_room(from.zone, to.zone, now_)) return false;
     std::uint32_t piece = rarest(from, to, true);
     if (piece == none && to.vain > 0) piece = rarest(from, to, false);
     if (piece == none) return false;
-    from.up_busy = true;
-    begin(Event::Kind::sent, number, link.other, piece, from.up);
+    lines_[number].busy = true;
+    begin(Event::Kind::sent, number, link.other, piece, up);
     return true;
 }
 
@@ -194,14 +197,15 @@ bool Swarm::give_to(Number number, Link& link)
 void Swarm::feed(Number number)
 {
     Node& to = nodes_[number];
-    if (!to.alive || to.held == scenario_.pieces) return;
+    if (!to.line->alive || to.line->held == scenario_.pieces) return;
     const std::size_t links = to.links.size();
-    const std::size_t first = links == 0 ? 0 : random_() % links;
-    for (std::size_t i = 0; i < links; ++i) {
-        const Number other = to.links[(first + i) % links].other;
-        if (!nodes_[other].gives()) continue;
-        Link back{.other = number, .across = to.links[(first + i) % links].across};
-        give_to(other, back);
+    std::size_t at = links == 0 ? 0 : random_() % links;
+    for (std::size_t i = 0; i < links && to.line->inbound < to.line->down; ++i) {
+        const Link& link = to.links[at];
+        if (++at == links) at = 0;
+        if (!lines_[link.other].gives()) continue;
+        Link back{.other = number, .across = link.across};
+        give_to(link.other, back);
     }
 }
 
@@ -210,12 +214,12 @@ void Swarm::ask_in_vain(Number from, Number to)
 {
     Node& silent = nodes_[from];
     Node& asks = nodes_[to];
-    if (!silent.silent || silent.held == 0 || asks.held == scenario_.pieces) return;
+    if (silent.line->conduct != Conduct::silent || silent.line->held == 0 || asks.line->held == scenario_.pieces) return;
     Link* link = asks.link_to(from);
     if (link == nullptr || link->in_vain) return;
     const std::uint32_t piece = rarest(silent, asks, true);
     if (piece == none) return;
-    link->in_vain = true;
+    link->in_vain = 1;
     asks.waiting.set(piece);
     ++asks.vain;
     timeline_.add({.kind = Event::Kind::in_vain, .at = now_ + scenario_.in_vain, .from = from, .to = to, .piece = piece});
@@ -237,11 +241,12 @@ std::uint32_t Swarm::rarest(const Node& from, const Node& to, bool spare)
     const auto& has = from.announced.words();
     const auto& coming = to.coming.words();
     const PieceSet* const abroad = from.zone == to.zone ? nullptr : &to.abroad[from.zone];
-    const std::size_t start = random_() % has.size();
+    std::size_t next = random_() % has.size();
     for (std::size_t i = 0; i < has.size(); ++i) {
-        const std::size_t word = (start + i) % has.size();
+        const std::size_t word = next;
+        if (++next == has.size()) next = 0;
         std::uint64_t bits = has[word] & ~coming[word];
-        if (spare) bits &= ~to.waiting.words()[word];
+        if (spare && to.vain > 0) bits &= ~to.waiting.words()[word];
         if (abroad != nullptr) bits &= abroad->words()[word];
         for (; bits != 0; bits &= bits - 1) {
             const auto piece = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));

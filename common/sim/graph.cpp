@@ -23,13 +23,13 @@ void Graph::beat(Node& node, TimePoint now)
 {
     std::vector<policy::Received> received;
     for (Link& link : node.links) {
-        if (link.received > 0) received.push_back({ids_[link.other], link.received});
+        if (link.received > 0) received.push_back({ids_[link.other], link.received * std::uint64_t{scenario_.piece_bytes}});
         link.received = 0;
     }
-    const policy::Standing standing{.complete = node.held == scenario_.pieces,
+    const policy::Standing standing{.complete = node.line->held == scenario_.pieces,
         .dialable = node.host->dialable,
         .place = {node.host->zone, {}},
-        .bytes_have = node.held * std::uint64_t{scenario_.piece_bytes}};
+        .bytes_have = node.line->held * std::uint64_t{scenario_.piece_bytes}};
     handout_.put(node.id, standing, now, random_);
     handout_.heard(node.id, received, now, scenario_.beat, random_);
 }

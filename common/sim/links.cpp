@@ -22,7 +22,7 @@ void Swarm::link(Number a, Number b)
 {
     Node& one = nodes_[a];
     Node& two = nodes_[b];
-    if (!one.alive || !two.alive || one.link_to(b) != nullptr) return;
+    if (!one.line->alive || !two.line->alive || one.link_to(b) != nullptr) return;
     if (std::find(one.banned.begin(), one.banned.end(), b) != one.banned.end()) return;
     const bool across = one.zone != two.zone;
     one.links.push_back({.other = b, .across = across});
@@ -35,8 +35,8 @@ void Swarm::link(Number a, Number b)
     count(two, one, 1, across);
     ask_in_vain(a, b);
     ask_in_vain(b, a);
-    if (one.gives()) give(a);
-    if (two.gives()) give(b);
+    if (one.line->gives()) give(a);
+    if (two.line->gives()) give(b);
 }
 
 void Swarm::unlink(Number a, Number b)
@@ -70,7 +70,7 @@ void Swarm::ban(Number a, Number b)
 void Swarm::count(Node& by, const Node& of, int sign, bool across)
 {
     for_each_piece(of.announced.words(), [&](std::uint32_t piece) {
-        by.holders[piece] = static_cast<std::uint16_t>(by.holders[piece] + sign);
+        by.holders[piece] = static_cast<std::uint8_t>(by.holders[piece] + sign);
         if (sign > 0 && has_zones()) hear(by, across, piece);
     });
 }
@@ -113,7 +113,7 @@ void Swarm::know_zone_mate(Number number, bool came)
 {
     Node& node = nodes_[number];
     for (Node& other : nodes_) {
-        if (!other.alive || &other == &node || node.zone != other.zone) continue;
+        if (!other.line->alive || &other == &node || node.zone != other.zone) continue;
         if (came) {
             other.filter->joined(node.id);
             node.filter->joined(other.id);
@@ -128,7 +128,7 @@ void Swarm::widen_borders()
 {
     for (Number number = 0; number < nodes_.size(); ++number) {
         Node& node = nodes_[number];
-        if (!node.alive || node.held == scenario_.pieces) continue;
+        if (!node.line->alive || node.line->held == scenario_.pieces) continue;
         bool wider = false;
         for (std::uint32_t piece = 0; piece < scenario_.pieces; ++piece)
             if (!node.coming.test(piece)) wider |= reconsider(node, piece);

@@ -14,7 +14,7 @@ double bound_of(const Scenario& scenario, const std::vector<Node>& nodes)
     double least_down = std::numeric_limits<double>::max();
     double count = 0;
     for (const Node& node : nodes) {
-        if (!node.alive) continue;
+        if (!node.line->alive) continue;
         ++count;
         if (node.host->conduct == Conduct::honest) up += node.host->up;
         least_down = std::min(least_down, node.host->down);
@@ -31,8 +31,8 @@ Outcome outcome_of(const Scenario& scenario, const std::vector<Node>& nodes)
     std::vector<Duration> times;
     for (const Node& node : nodes) {
         outcome.hosts.push_back(node.outcome);
-        outcome.hosts.back().lives = node.alive;
-        if (!node.alive) continue;
+        outcome.hosts.back().lives = node.line->alive;
+        if (!node.line->alive) continue;
         if (node.outcome.took)
             times.push_back(*node.outcome.took);
         else

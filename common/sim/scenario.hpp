@@ -51,7 +51,7 @@ struct Scenario {
     std::vector<Host> hosts;
     policy::DispatchLimits dispatch;  // but for extra_bytes, which go by the size of the revision
     policy::UplinkLimits uplink;
-    policy::HandoutLimits handout;
+    policy::HandoutLimits handout;  // `most` up to 127
     policy::ZoneLimits zones;
 };
 

@@ -21,10 +21,12 @@ Swarm::Swarm(const Scenario& scenario) : scenario_{scenario}, random_{scenario.s
 
 void Swarm::add_hosts()
 {
+    for (const Host& host : scenario_.hosts) lines_.push_back({.up = host.up, .down = host.down, .conduct = host.conduct});
+    holders_.resize(lines_.size() * scenario_.pieces);
     nodes_.reserve(scenario_.hosts.size());
     for (const Host& host : scenario_.hosts) {
         const auto number = static_cast<Number>(nodes_.size());
-        nodes_.emplace_back(host, graph_.add_host(number), scenario_.pieces);
+        nodes_.emplace_back(host, graph_.add_host(number), scenario_.pieces, &lines_[number], &holders_[std::size_t{number} * scenario_.pieces]);
         nodes_.back().zone = borders_.number_of(host.zone);
         seeder_has_company_ |= host.zone == scenario_.seeder_zone;
         add(Event::Kind::join, host.joins, number);
@@ -79,7 +81,7 @@ void Swarm::join(Number number)
     Node& node = nodes_[number];
     --joins_;
     ++living_;
-    node.alive = true;
+    node.line->alive = true;
     node.gained = now_;
     if (has_zones()) know_zone_mate(number, true);
     beat(number);
@@ -89,8 +91,8 @@ void Swarm::join(Number number)
 void Swarm::die(Number number)
 {
     Node& node = nodes_[number];
-    if (!node.alive) return;
-    node.alive = false;
+    if (!node.line->alive) return;
+    node.line->alive = false;
     --living_;
     if (node.outcome.took) --complete_;
     leave_seeder(number);
@@ -102,7 +104,7 @@ void Swarm::die(Number number)
 
 void Swarm::beat(Number number)
 {
-    if (!nodes_[number].alive) return;
+    if (!lines_[number].alive) return;
     graph_.beat(nodes_[number], now_);
     add(Event::Kind::beat, scenario_.beat - Duration{random_() % static_cast<std::uint64_t>(scenario_.beat.count() / 10)}, number);
 }
@@ -142,7 +144,7 @@ void Swarm::rewire_seeder(const std::vector<Number>& neighbours)
         if (!wanted.contains(number)) leave_seeder(number);
     for (const Number number : wanted) {
         Node& node = nodes_[number];
-        if (!node.alive || node.beside_seeder || (seeder_has_company_ && node.host->zone != scenario_.seeder_zone)) continue;
+        if (!node.line->alive || node.beside_seeder || (seeder_has_company_ && node.host->zone != scenario_.seeder_zone)) continue;
         node.beside_seeder = true;
         beside_seeder_.insert(number);
         origin_.dispatch().joined(number, {.spreads = node.host->dialable}, now_);
@@ -164,7 +166,7 @@ void Swarm::look_for_hungry()
 {
     for (const Number number : beside_seeder_) {
         const Node& node = nodes_[number];
-        if (node.held < scenario_.pieces && node.inbound < 1 && now_ - node.gained >= hungry_after) origin_.dispatch().hungry(number, now_);
+        if (node.line->held < scenario_.pieces && node.line->inbound < 1 && now_ - node.gained >= hungry_after) origin_.dispatch().hungry(number, now_);
     }
 }
 

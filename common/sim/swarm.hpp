@@ -69,13 +69,15 @@ private:
     void ask_in_vain(Number from, Number to);
     std::uint32_t rarest(const Node& from, const Node& to, bool spare);
     [[nodiscard]] Duration time_of(double rate) const;
-    [[nodiscard]] Duration delay_of(const Node& node) const { return scenario_.delay + node.host->delay; }
+    [[nodiscard]] Duration delay_of(const Node& node) const { return scenario_.delay + node.delay; }
 
     const Scenario& scenario_;
     Random random_;
     Graph graph_;
     Origin origin_;
     Borders borders_;
+    std::vector<Line> lines_;            // by host
+    std::vector<std::uint8_t> holders_;  // by host and piece
     std::vector<Node> nodes_;
     Timeline timeline_;
     TimePoint now_{};

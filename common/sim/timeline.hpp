@@ -38,21 +38,24 @@ struct Event {
 
 class Timeline {
 public:
-    void add(Event event)
-    {
-        event.order = order_++;
-        events_.push(event);
-    }
-    [[nodiscard]] bool empty() const { return events_.empty(); }
-    Event take()
-    {
-        const Event event = events_.top();
-        events_.pop();
-        return event;
-    }
+    Timeline() : slots_(slots) {}
+    void add(Event event);
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    Event take();
 
 private:
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    using Queue = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
+    // Most is about to happen, and is kept by the millisecond: one queue of all would not fit into the processor's cache.
+    static constexpr std::size_t slots = 1024;
+    [[nodiscard]] static std::int64_t slot_of(TimePoint at) { return at.time_since_epoch() / std::chrono::milliseconds{1}; }
+    void open_next_slot();
+
+    Queue due_;  // up to the slot that is open
+    Queue far_;  // beyond the slots
+    std::vector<std::vector<Event>> slots_;
+    std::size_t in_slots_ = 0;
+    std::int64_t open_ = 0;
+    std::size_t count_ = 0;
     std::uint64_t order_ = 0;
 };
 

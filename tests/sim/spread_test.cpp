@@ -28,6 +28,16 @@ TEST_P(Large, AThousandWithSymmetricLinksFinishWithinTwelvePercentOfTheBound)
     EXPECT_LE(outcome.last_over_median(), 1.02) << outcome;
 }
 
+// Of few pieces, so that it takes seconds: with the table's 1000 see tests/bench/simulator.cpp.
+TEST_P(Large, TenThousandTakeOneCopy)
+{
+    Scenario scenario = even(10'000, GetParam());
+    scenario.pieces = 200;
+    const Outcome outcome = played(scenario);
+    EXPECT_LE(outcome.last_over_bound(), 1.2) << outcome;
+    EXPECT_LE(outcome.copies, 1.01) << outcome;
+}
+
 TEST_P(Spread, ALonePeerGetsAllThatTheSeederCanSend)
 {
     const Outcome outcome = played(even(1, GetParam()));

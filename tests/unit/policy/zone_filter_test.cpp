@@ -171,7 +171,8 @@ TEST(ZoneFilter, WhatTheZoneBeforeDoesNotHaveForASecondComesFromAny)
     EXPECT_EQ(zones.sources(1, 7, start + 999ms).size() + zones.sources(2, 7, start + 999ms).size(), 2U);
     EXPECT_EQ(zones.sources(1, 7, start + 1s), "ac");
     EXPECT_EQ(zones.sources(2, 7, start + 1s), "ab");
-    EXPECT_EQ(zones.sources(0, 7, start + 1s), "");
+    EXPECT_EQ(zones.sources(0, 7, start + 999ms), "");
+    EXPECT_EQ(zones.sources(0, 7, start + 1s), "bc");  // it was shown there before anybody was here
 }
 
 TEST(ZoneFilter, WhoIsConnectedToNobodyInTheZoneBeforeTakesFromTheOneBeforeThat)
