@@ -16,7 +16,8 @@ void OriginSlices::heard(const wire::Reply& reply, TimePoint now)
     word.capped = reply.origin_capped;
     word.heard = now;
     if (!word.capped) word.slice = {};
-    if (word.capped && reply.origin.number > 0 && reply.origin.number >= word.slice.number) {  // two replies may arrive in the other order
+    const bool overtaken = word.holds(now) && reply.origin.number < word.slice.number;  // two replies may arrive in the other order
+    if (word.capped && reply.origin.number > 0 && !overtaken) {
         word.slice = reply.origin;
         word.slice_heard = now;
     }

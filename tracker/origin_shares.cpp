@@ -78,7 +78,7 @@ void OriginShares::told(const PeerId& id, TimePoint now)
 wire::OriginSlice OriginShares::slice(const PeerId& id) const
 {
     const auto seeder = seeders_.find(id);
-    return seeder == seeders_.end() ? wire::OriginSlice{} : seeder->second.slices.back();
+    return seeder == seeders_.end() || seeder->second.granted() == 0 ? wire::OriginSlice{} : seeder->second.slices.back();
 }
 
 // Who does not read keeps as much as it takes to begin: a fiftieth, and all of them a twenty-fifth. The others get the rest in equal parts.

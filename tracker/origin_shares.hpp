@@ -40,11 +40,12 @@ public:
 private:
     static constexpr Duration on_the_way = std::chrono::seconds{10};  // a reply, at most, beside the beat that it may be held
     struct Seeder {
-        std::vector<wire::OriginSlice> slices;  // the one that it has confirmed, and those it was granted since; never empty
+        // The one that it has confirmed, and those it was granted since; never empty. Of number 0: what it may read by other trackers' word.
+        std::vector<wire::OriginSlice> slices;
         bool busy = false;
         bool live = true;
         TimePoint told;
-        [[nodiscard]] std::uint64_t granted() const { return slices.back().rate; }
+        [[nodiscard]] std::uint64_t granted() const { return slices.back().number == 0 ? 0 : slices.back().rate; }
         [[nodiscard]] std::uint64_t most() const;  // that it may be reading by
         void grant(std::uint64_t rate);
         void confirm(std::uint64_t number);

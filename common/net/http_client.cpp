@@ -32,7 +32,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr std::size_t max_idle = 64;  // connections kept; the oldest goes first
-constexpr Duration idle_time = std::chrono::seconds{30};
+constexpr Duration idle_time = std::chrono::seconds{10};  // less than servers keep theirs
 constexpr std::uint32_t max_reply_header = 16U << 10U;
 
 std::string authority(const ClientRequest& request)

@@ -171,16 +171,15 @@ std::optional<std::uint32_t> Dispatch::held_for(const Peer& peer, TimePoint now)
     return best;
 }
 
-std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint now, Random& random)
+// `piece_for` says what a peer could be shown.
+template <typename PieceFor>
+std::optional<Dispatch::Show> Dispatch::choose_least_owing(const PieceFor& piece_for, std::uint64_t window, TimePoint now, Random& random)
 {
     std::optional<Show> best;
     std::uint64_t least = 0;
     for (auto& [slot, peer] : peers_) {
-        if (peer.stalled || peer.lacks == peer.shown.size()) continue;
-        const bool hungry = is_hungry(peer, now);
-        if (((!peer.spreads && spreaders_ > 0) || (peer.abroad && at_home_ > 0)) && !hungry) continue;
-        std::optional<std::uint32_t> piece = fresh_for(peer);
-        if (!piece && hungry) piece = held_for(peer, now);
+        if (peer.stalled) continue;
+        const std::optional<std::uint32_t> piece = piece_for(peer);
         if (!piece || !has_room(peer, window, *piece, now)) continue;
         const std::uint64_t owed = 2 * (peer.shown_bytes + peer.sole_bytes) + random() % bytes_[*piece];
         if (best && owed >= least) continue;
@@ -188,6 +187,18 @@ std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint n
         least = owed;
     }
     return best;
+}
+
+std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint now, Random& random)
+{
+    const auto piece_for = [&](Peer& peer) -> std::optional<std::uint32_t> {
+        if (peer.lacks == peer.shown.size()) return std::nullopt;
+        const bool hungry = is_hungry(peer, now);
+        if (((!peer.spreads && spreaders_ > 0) || (peer.abroad && at_home_ > 0)) && !hungry) return std::nullopt;
+        const std::optional<std::uint32_t> fresh = fresh_for(peer);
+        return !fresh && hungry ? held_for(peer, now) : fresh;
+    };
+    return choose_least_owing(piece_for, window, now, random);
 }
 
 // The uplink has nothing else to do: what the one that is furthest behind alone holds or has yet to receive goes to whoever owes least.
@@ -208,18 +219,11 @@ std::optional<Dispatch::Show> Dispatch::choose_extra(std::uint64_t window, TimeP
 // Who has come since it was shown is the swarm's to feed.
 std::optional<Dispatch::Show> Dispatch::choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random)
 {
-    std::optional<Show> best;
-    std::uint64_t least = 0;
-    for (auto& [slot, peer] : peers_) {
-        if (peer.joined > pieces_[piece].shown_at || peer.stalled || !peer.spreads || !wanted(peer, piece) || peer.shown.contains(piece) ||
-            !has_room(peer, window, piece, now))
-            continue;
-        const std::uint64_t owed = 2 * (peer.shown_bytes + peer.sole_bytes) + random() % bytes_[piece];
-        if (best && owed >= least) continue;
-        best = Show{slot, {piece}};
-        least = owed;
-    }
-    return best;
+    const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
+        const bool takes = peer.joined <= pieces_[piece].shown_at && peer.spreads && wanted(peer, piece) && !peer.shown.contains(piece);
+        return takes ? std::optional{piece} : std::nullopt;
+    };
+    return choose_least_owing(piece_for, window, now, random);
 }
 
 void Dispatch::show(const Show& show, TimePoint now)

@@ -107,6 +107,8 @@ private:
     bool has_room(Peer& peer, std::uint64_t window, std::uint32_t piece, TimePoint now) const;
     std::optional<std::uint32_t> fresh_for(Peer& peer) const;
     [[nodiscard]] std::optional<std::uint32_t> held_for(const Peer& peer, TimePoint now) const;
+    template <typename PieceFor>
+    std::optional<Show> choose_least_owing(const PieceFor& piece_for, std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_extra(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random);

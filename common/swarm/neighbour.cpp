@@ -196,8 +196,7 @@ bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
 
 void Neighbour::answer(Word word, std::string_view content)
 {
-    told_ = true;
-    join_showing();
+    heard();
     Showing* const to = showing();
     if (to == nullptr) {
         if (word == Word::again) say_again(content);
@@ -238,10 +237,14 @@ void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 
 // What it has
 
-bool Neighbour::heard()
+void Neighbour::heard()
 {
     told_ = true;
     join_showing();
+}
+
+bool Neighbour::hidden()
+{
     if (!admitted_) kept_back_ = true;
     return !admitted_;
 }
@@ -264,37 +267,37 @@ void Neighbour::set_all(bool held)
 bool Neighbour::on_have(lt::piece_index_t piece)
 {
     set(number(piece), true);
-    const bool kept = heard();
-    return kept || (filtered_ && number(piece) < has_.size() && !let_in_[number(piece)] && !let_in(number(piece)));
+    heard();
+    return hidden() || (filtered_ && number(piece) < has_.size() && !let_in_[number(piece)] && !let_in(number(piece)));
 }
 
 bool Neighbour::on_dont_have(lt::piece_index_t piece)
 {
     set(number(piece), false);
-    return heard();
+    heard();
+    return hidden();
 }
 
 bool Neighbour::on_bitfield(const lt::bitfield& bits)
 {
     for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
-    const bool kept = heard();
+    heard();
     look_across();
-    return shows() || filtered_ || kept;
+    return shows() || filtered_ || hidden();
 }
 
 bool Neighbour::on_have_all()
 {
     set_all(true);
-    const bool kept = heard();
+    heard();
     look_across();
-    return shows() || filtered_ || kept;
+    return shows() || filtered_ || hidden();
 }
 
 bool Neighbour::on_have_none()
 {
     set_all(false);
-    told_ = true;
-    join_showing();
+    heard();
     return !admitted_;
 }
 
@@ -335,8 +338,7 @@ void Neighbour::sent_piece(const lt::peer_request& piece)
 void Neighbour::tick()
 {
     ++ticks_;
-    told_ = told_ || shook_;
-    join_showing();
+    if (shook_) heard();  // by now it has told all, or has nothing
     look_across();
     if (admitted_) return watch_silence();
     if (ticks_ > (shown_ ? ticks_for_admission : ticks_for_handshake) && !connection_.is_connecting()) hang_up();

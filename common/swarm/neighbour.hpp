@@ -73,7 +73,8 @@ private:
     void answer(Word word, std::string_view content);
     void say_again(std::string_view pieces);
     [[nodiscard]] Showing* showing() const;  // which has a say in what it asks for
-    [[nodiscard]] bool heard();              // of what this neighbour says it has: true keeps it from libtorrent
+    void heard();                            // what this neighbour has
+    [[nodiscard]] bool hidden();             // of what this neighbour says it has: true keeps it from libtorrent
 
     Neighbours& all_;
     lt::peer_connection_handle connection_;

@@ -102,8 +102,8 @@ void Neighbours::set_members(const std::vector<Member>& members, const std::stri
     if (zone_.empty()) zone_ = zone;
     if (!border_ && self_.shown.kind == Kind::peer && !zone_.empty()) border_.emplace(self_.shown.peer, zone_, layout_->pieces());
     if (border_) border_->set_members(members);
-    if (showing_ && !std::exchange(told_, true)) showing_->wait_for(unconnected_holders());
-    told_ = true;
+    const bool first = !std::exchange(told_, true);
+    if (first && showing_) showing_->wait_for(unconnected_holders());
     judge_all();
     if (dial()) connect_now();
     start();

@@ -94,6 +94,14 @@ TEST_F(OriginSlicesTest, AnOlderReplyThatComesLaterIsNotTaken)
     EXPECT_EQ(rate(), 50U);
 }
 
+TEST_F(OriginSlicesTest, OnceASliceHasEndedATrackerThatHasForgottenItCountsAnew)
+{
+    hear(1, true, {50, 9});
+    now += 30s;
+    hear(1, true, {100, 1});
+    EXPECT_EQ(rate(), 100U);
+}
+
 TEST_F(OriginSlicesTest, WhatIsHeldIsConfirmedToEachTracker)
 {
     hear(1, true, {100, 7});

@@ -1,6 +1,7 @@
 #include "tracker/origin_shares.hpp"
 
 #include "common/core/random.hpp"
+#include "tests/unit/tracker/beats.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,22 +16,15 @@ using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::IsEmpty;
 
-PeerId seeder(std::uint8_t number)
-{
-    PeerId id;
-    id.bytes[0] = number;
-    return id;
-}
-
 class OriginSharesTest : public ::testing::Test {
 protected:
     std::vector<PeerId> hear(std::uint8_t from, bool busy, std::uint64_t confirmed = 0, std::uint64_t obeys = 0)
     {
-        return shares.heard(seeder(from), {obeys, confirmed, busy}, now);
+        return shares.heard(peer(from), {obeys, confirmed, busy}, now);
     }
     // A beat in which it says that it has heard the last slice.
-    std::vector<PeerId> confirm(std::uint8_t from, bool busy = true) { return hear(from, busy, shares.slice(seeder(from)).number); }
-    [[nodiscard]] std::uint64_t rate(std::uint8_t of) const { return shares.slice(seeder(of)).rate; }
+    std::vector<PeerId> confirm(std::uint8_t from, bool busy = true) { return hear(from, busy, shares.slice(peer(from)).number); }
+    [[nodiscard]] std::uint64_t rate(std::uint8_t of) const { return shares.slice(peer(of)).rate; }
 
     TimePoint now{1h};
     OriginShares shares{1000, 3s, now - 1min};
@@ -38,7 +32,7 @@ protected:
 
 TEST_F(OriginSharesTest, OneAloneHasAllOfIt)
 {
-    EXPECT_THAT(hear(1, true), Contains(seeder(1)));
+    EXPECT_THAT(hear(1, true), Contains(peer(1)));
     EXPECT_EQ(rate(1), 1000U);
     EXPECT_THAT(confirm(1), IsEmpty());
 }
@@ -46,20 +40,20 @@ TEST_F(OriginSharesTest, OneAloneHasAllOfIt)
 TEST_F(OriginSharesTest, WithoutACeilingNobodyHasASlice)
 {
     OriginShares none{0, 3s, now - 1min};
-    EXPECT_THAT(none.heard(seeder(1), {}, now), IsEmpty());
-    EXPECT_EQ(none.slice(seeder(1)), wire::OriginSlice{});
+    EXPECT_THAT(none.heard(peer(1), {}, now), IsEmpty());
+    EXPECT_EQ(none.slice(peer(1)), wire::OriginSlice{});
 }
 
 TEST_F(OriginSharesTest, ANewOneGetsItsPartOnceTheOtherHasConfirmedThatItsShrank)
 {
     hear(1, true);
     confirm(1);
-    EXPECT_THAT(hear(2, true), Contains(seeder(1)));
+    EXPECT_THAT(hear(2, true), Contains(peer(1)));
     EXPECT_EQ(rate(1), 500U);
     EXPECT_EQ(rate(2), 0U);
     hear(1, true, 1);  // a beat that left before it heard that
     EXPECT_EQ(rate(2), 0U);
-    EXPECT_THAT(confirm(1), Contains(seeder(2)));
+    EXPECT_THAT(confirm(1), Contains(peer(2)));
     EXPECT_EQ(rate(2), 500U);
 }
 
@@ -81,9 +75,9 @@ TEST_F(OriginSharesTest, WhoLeavesFreesItsSliceAtOnceAndWhoFallsSilentWhenItEnds
     for (int round = 0; round < 2; ++round)
         for (std::uint8_t each = 1; each <= 3; ++each) confirm(each);
     ASSERT_EQ(rate(3), 333U);
-    shares.left(seeder(3), now);
+    shares.left(peer(3), now);
     EXPECT_EQ(rate(1), 500U);
-    shares.silent(seeder(2), now);
+    shares.silent(peer(2), now);
     EXPECT_EQ(rate(1), 500U) << "the other 500 may still be read";
     now += 43s;
     shares.pass(now);
@@ -93,13 +87,30 @@ TEST_F(OriginSharesTest, WhoLeavesFreesItsSliceAtOnceAndWhoFallsSilentWhenItEnds
 TEST_F(OriginSharesTest, ATrackerThatHasJustStartedConfirmsWhatItHearsOfAndGrantsNothingForTwoBeats)
 {
     OriginShares young{1000, 3s, now};
-    young.heard(seeder(1), {700, 0, true}, now);
-    young.heard(seeder(2), {}, now);
-    EXPECT_EQ(young.slice(seeder(1)).rate, 700U);
-    EXPECT_EQ(young.slice(seeder(2)).number, 0U);
+    young.heard(peer(1), {700, 0, true}, now);
+    young.heard(peer(2), {}, now);
+    EXPECT_EQ(young.slice(peer(1)).rate, 700U);
+    EXPECT_EQ(young.slice(peer(2)).number, 0U);
     now += 6s;
-    young.heard(seeder(1), {700, 1, true}, now);
-    EXPECT_GT(young.slice(seeder(2)).rate, 0U);
+    young.heard(peer(1), {700, 1, true}, now);
+    EXPECT_GT(young.slice(peer(2)).rate, 0U);
+}
+
+TEST_F(OriginSharesTest, WhatAnotherTrackerLetsItReadIsNoSliceOfThisOne)
+{
+    EXPECT_THAT(hear(1, true, 0, 1000), Contains(peer(1)));
+    EXPECT_GT(shares.slice(peer(1)).number, 0U);
+    EXPECT_EQ(rate(1), 1000U);
+}
+
+TEST_F(OriginSharesTest, WhatAnotherTrackerLetsItReadCountsUntilItHasHeardItsSlice)
+{
+    hear(1, true, 0, 1000);
+    hear(2, true);
+    EXPECT_EQ(rate(1), 500U);
+    EXPECT_EQ(rate(2), 0U);
+    confirm(1);
+    EXPECT_EQ(rate(2), 500U);
 }
 
 // Seeders that hear late, in any order, or not at all: what all of them obey never sums up to more than the ceiling.
@@ -121,14 +132,14 @@ TEST_P(OriginSharesProperty, TheSlicesThatAreObeyedNeverExceedTheCeiling)
         const auto number = static_cast<std::uint8_t>(random() % 6);
         Obeying& obeying = seeders[number];
         switch (random() % 8) {
-        case 0: shares.silent(seeder(number), now); break;
+        case 0: shares.silent(peer(number), now); break;
         case 1:
-            shares.left(seeder(number), now);
+            shares.left(peer(number), now);
             seeders.erase(number);
             break;
         case 2:
-            if (obeying.on_the_way.size() < 3) obeying.on_the_way.emplace_back(shares.slice(seeder(number)), now);
-            shares.told(seeder(number), now);
+            if (obeying.on_the_way.size() < 3) obeying.on_the_way.emplace_back(shares.slice(peer(number)), now);
+            shares.told(peer(number), now);
             break;
         case 3:
         case 4:
@@ -139,7 +150,7 @@ TEST_P(OriginSharesProperty, TheSlicesThatAreObeyedNeverExceedTheCeiling)
             obeying.heard = now;
             break;
         case 5: shares.pass(now); break;
-        default: shares.heard(seeder(number), {obeying.slice.rate, obeying.slice.number, random() % 3 != 0}, now);
+        default: shares.heard(peer(number), {obeying.slice.rate, obeying.slice.number, random() % 3 != 0}, now);
         }
         std::uint64_t sum = 0;
         for (const auto& [each, state] : seeders) sum += now - state.heard < 30s ? state.slice.rate : 0;

@@ -53,6 +53,9 @@ Beat some_beat()
     beat.dropped = {random_id<RevisionId>()};
     beat.received = {{random_id<PeerId>(), 1ULL << 33U}};
     beat.wait_ms = 3000;
+    beat.origin_rate = 4;
+    beat.origin_busy = true;
+    beat.origin_confirmed = {{random_id<TrackerId>(), 5}};
     return beat;
 }
 
@@ -71,6 +74,8 @@ Reply some_reply()
     Neighbour one{random_id<PeerId>(), random_id<MemberKey>(), Role::seeder, Nearness::zone, false, true, {"10.0.0.2:1"}, false, true, "z"};
     reply.swarms = {{random_id<RevisionId>(), "llama", {one, Neighbour{}}, "flipped", 3, {random_id<PeerId>()}}};
     reply.wishes = {{random_id<RevisionId>(), "llama"}};
+    reply.origin_capped = true;
+    reply.origin = {6, 7};
     return reply;
 }
 
