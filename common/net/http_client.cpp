@@ -31,7 +31,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-constexpr std::size_t max_idle = 64;  // connections kept; the oldest goes first
+constexpr std::size_t max_idle = 64;                      // connections kept; the oldest goes first
 constexpr Duration idle_time = std::chrono::seconds{10};  // less than servers keep theirs
 constexpr std::uint32_t max_reply_header = 16U << 10U;
 
