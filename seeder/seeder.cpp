@@ -189,7 +189,7 @@ void Seeder::on_reply(const wire::Reply& reply)
 void Seeder::introduce(const RevisionId& revision)
 {
     session_->set_members(revision, members(neighbourhood_.neighbours(revision)), neighbourhood_.zone());
-    session_->set_seeders(revision, neighbourhood_.seeders(revision));
+    session_->set_seeders(revision, neighbourhood_.seeders(revision), neighbourhood_.origin_copies());
 }
 
 void Seeder::obey()

@@ -33,7 +33,12 @@ void add_serve(CLI::App& app, ServeOptions& options)
     cli::add_check(beat->option_text("DURATION (default 3s)"), check_beat);
     serve.add_option("--topology", options.topology, "Lines of '<address range or node name> <zone> [<rack>]', for nodes that do not say it themselves")
         ->option_text("FILE");
-    cli::add_rate(serve, "--origin-limit", options.origin_limit, "Ceiling on reads of the object store by all seeders together");
+    cli::add_rate(serve, "--origin-limit", options.origin.limit, "Ceiling on reads of the object store by all seeders together");
+    serve
+        .add_option(
+            "--origin-copies", options.origin.copies, "Copies of a revision that may leave the seeders, 1 to 64, where the origin has room and it helps")
+        ->option_text("K (default 1)")
+        ->check(CLI::Range(1U, 64U));
     serve.add_flag("--allow-stock-clients", options.allow_stock_clients, "Let plain BitTorrent clients take part: announce, scrape, torrents");
     serve.footer("Examples:\n"
                  "  shoal-tracker serve --store file:///srv/models\n"

@@ -49,14 +49,15 @@ std::size_t Swarm::wanting() const
     return handout.lacking() + static_cast<std::size_t>(std::count_if(strangers.begin(), strangers.end(), lacks));
 }
 
-Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit, RosterLimits limits)
+Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, OriginTerms origin, RosterLimits limits)
     : beat_{beat},
       topology_{std::move(topology)},
       random_{seed},
       started_{started},
       id_{random_id<TrackerId>()},
       roster_{beat, limits},
-      origin_{origin_limit, beat, started}
+      origin_copies_{origin.copies},
+      origin_{origin.limit, beat, started}
 {}
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
@@ -134,6 +135,7 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
     reply.wishes = wishes_for(*member);
     reply.origin_capped = origin_.limit() > 0;
     reply.origin = origin_.slice(peer);
+    reply.origin_copies = origin_copies_;
     return reply;
 }
 

@@ -40,10 +40,15 @@ struct Swarm {
     [[nodiscard]] std::size_t wanting() const;  // who lack part of it
 };
 
+// What the seeders of this tracker may take together from the origin.
+struct OriginTerms {
+    std::uint64_t limit = 0;   // reads of the object store, bytes/s; 0: none
+    std::uint32_t copies = 1;  // of a revision, that may leave the seeders
+};
+
 class Switchboard {
 public:
-    // `origin_limit`: of all seeders' reads of the object store, bytes/s; 0: none.
-    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit = 0, RosterLimits limits = {});
+    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, OriginTerms origin = {}, RosterLimits limits = {});
 
     enum class Answer { now, may_wait };  // a refusal, a question for a full beat, a farewell and what was overtaken do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
@@ -93,6 +98,7 @@ private:
     News news_;
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
+    std::uint32_t origin_copies_;
     OriginShares origin_;
     Journal journal_;
     bool strangers_allowed_ = false;

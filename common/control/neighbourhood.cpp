@@ -30,6 +30,7 @@ void Neighbourhood::heard(const TrackerId& tracker, const wire::Reply& reply)
     if (!reply.refusal.empty() || reply.need_full) return;  // such a reply says nothing of swarms
     Word word;
     word.zone = reply.zone;
+    word.origin_copies = reply.origin_copies;
     word.young = reply.young;
     word.stock_clients = reply.stock_clients;
     for (const wire::Swarm& swarm : reply.swarms) word.swarms.insert_or_assign(swarm.revision, swarm);
@@ -65,6 +66,13 @@ std::vector<PeerId> Neighbourhood::seeders(const RevisionId& revision) const
         if (swarm != word.swarms.end()) all.insert(swarm->second.seeders.begin(), swarm->second.seeders.end());
     }
     return {all.begin(), all.end()};
+}
+
+std::uint32_t Neighbourhood::origin_copies() const
+{
+    const auto fewer = [](const auto& a, const auto& b) { return a.second.origin_copies < b.second.origin_copies; };
+    const auto fewest = std::min_element(said_.begin(), said_.end(), fewer);
+    return fewest == said_.end() ? 1 : fewest->second.origin_copies;
 }
 
 std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) const

@@ -13,6 +13,7 @@ constexpr auto all = [](std::uint32_t /*piece*/) { return true; };
 Dispatch::Dispatch(std::vector<std::uint32_t> piece_bytes, DispatchLimits limits) : bytes_{std::move(piece_bytes)}, limits_{limits}, pieces_(bytes_.size())
 {
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) fresh_.insert(fresh_.end(), piece);
+    count_mine();
 }
 
 void Dispatch::joined(PeerSlot slot, Joining joining, TimePoint now)
@@ -108,6 +109,18 @@ void Dispatch::assign(std::vector<bool> mine)
         pieces_[piece].mine = piece >= mine.size() || mine[piece];
         refresh(piece);
     }
+    count_mine();
+}
+
+void Dispatch::count_mine()
+{
+    mine_ = 0;
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) mine_ += pieces_[piece].mine ? bytes_[piece] : 0;
+}
+
+void Dispatch::allow_copies(std::uint32_t copies)
+{
+    copies_ = std::max(copies, 1U);
 }
 
 std::vector<Dispatch::Show> Dispatch::next(std::uint64_t window, TimePoint now, Random& random)
@@ -123,7 +136,7 @@ std::vector<Dispatch::Show> Dispatch::next(std::uint64_t window, TimePoint now, 
     if (!shows.empty() || !fresh_.empty()) return shows;
     for (auto chosen = choose_extra(window, now, random); chosen; chosen = choose_extra(window, now, random)) {
         extra_ += bytes_[chosen->piece.value];
-        pieces_[chosen->piece.value].doubled = true;
+        ++pieces_[chosen->piece.value].again;
         show(*chosen, now);
         shows.push_back(*chosen);
     }
@@ -210,17 +223,36 @@ std::optional<Dispatch::Show> Dispatch::choose_extra(std::uint64_t window, TimeP
     const auto last = std::max_element(peers_.begin(), peers_.end(), is_less_behind);
     if (last == peers_.end()) return std::nullopt;
     for (const std::uint32_t piece : last->second.sole)
-        if (pieces_[piece].shown == 0 && may_double(piece)) return choose_for(piece, window, now, random);
+        if (pieces_[piece].shown == 0 && may_show_again(piece)) return choose_for(piece, window, now, random);
     for (const std::uint32_t piece : last->second.shown)
-        if (is_late(pieces_[piece], now) && may_double(piece)) return choose_for(piece, window, now, random);
-    return std::nullopt;
+        if (is_late(pieces_[piece], now) && may_show_again(piece)) return choose_for(piece, window, now, random);
+    return copies_ > 1 ? choose_rarest(window, now, random) : std::nullopt;
 }
 
-// Who has come since it was shown is the swarm's to feed.
+// Of what was shown once, and is on its way to nobody.
+std::optional<Dispatch::Show> Dispatch::choose_rarest(std::uint64_t window, TimePoint now, Random& random)
+{
+    if (pieces_.empty() || (flight_ > 0 && flight_ + bytes_.front() > window)) return std::nullopt;
+    std::optional<std::uint32_t> rarest;
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
+        const Piece& state = pieces_[piece];
+        if (!state.mine || state.shown > 0 || state.holders >= spreaders_ || !may_show_again(piece)) continue;
+        if (!rarest || state.holders < pieces_[*rarest].holders) rarest = piece;
+    }
+    return rarest ? choose_for(*rarest, window, now, random) : std::nullopt;
+}
+
+bool Dispatch::may_show_again(std::uint32_t piece) const
+{
+    return pieces_[piece].again < copies_ && extra_ + bytes_[piece] <= limits_.extra_bytes + (copies_ - 1) * mine_;
+}
+
+// With one copy who has come since it was shown is the swarm's to feed.
 std::optional<Dispatch::Show> Dispatch::choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random)
 {
     const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
-        const bool takes = peer.joined <= pieces_[piece].shown_at && peer.spreads && wanted(peer, piece) && !peer.shown.contains(piece);
+        const bool was_here = copies_ > 1 || peer.joined <= pieces_[piece].shown_at;
+        const bool takes = was_here && peer.spreads && (!peer.abroad || at_home_ == 0) && wanted(peer, piece) && !peer.shown.contains(piece);
         return takes ? std::optional{piece} : std::nullopt;
     };
     return choose_least_owing(piece_for, window, now, random);

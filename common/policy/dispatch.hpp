@@ -63,6 +63,9 @@ public:
     // Which pieces are this seeder's to show, by piece; others are shown only to the hungry. All, unless it is said.
     void assign(std::vector<bool> mine);
 
+    // How many copies may leave the origin, 1 at least: when nothing new is left to show, the rarest pieces are shown again. 1, unless it is said.
+    void allow_copies(std::uint32_t copies);
+
     // At most `window` bytes are on their way after it.
     std::vector<Show> next(std::uint64_t window, TimePoint now, Random& random);
 
@@ -98,7 +101,7 @@ private:
         PeerSlot sole = 0;          // who that is, while `holders` is 1
         TimePoint sole_since;       // the same
         bool mine = true;
-        bool doubled = false;  // shown a second time
+        std::uint32_t again = 0;  // how often it was shown on purpose when others had it
     };
 
     [[nodiscard]] bool wanted(const Peer& peer, std::uint32_t piece) const { return !peer.has[piece] && (peer.want.empty() || peer.want[piece]); }
@@ -112,7 +115,8 @@ private:
     std::optional<Show> choose(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_extra(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random);
-    [[nodiscard]] bool may_double(std::uint32_t piece) const { return !pieces_[piece].doubled && extra_ + bytes_[piece] <= limits_.extra_bytes; }
+    std::optional<Show> choose_rarest(std::uint64_t window, TimePoint now, Random& random);
+    [[nodiscard]] bool may_show_again(std::uint32_t piece) const;
     void show(const Show& show, TimePoint now);
     template <typename Which>
     void take_back(Peer& peer, const Which& which);
@@ -122,6 +126,7 @@ private:
     void gained(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void given_up(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void set_sole(PeerSlot slot, std::uint32_t piece, bool sole);
+    void count_mine();
     void refresh(std::uint32_t piece);  // whether it is fresh
 
     std::vector<std::uint32_t> bytes_;
@@ -135,6 +140,8 @@ private:
     Duration spread_time_{};   // how long a piece has one holder, on average
     std::uint64_t flight_ = 0;
     std::uint64_t extra_ = 0;
+    std::uint64_t mine_ = 0;  // bytes of the pieces that are this seeder's to show
+    std::uint32_t copies_ = 1;
     TimePoint last_sent_{};
     TimePoint now_{};  // the last that was heard
 };

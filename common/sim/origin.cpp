@@ -20,7 +20,9 @@ Origin::Origin(const Scenario& scenario)
       dispatch_{std::vector<std::uint32_t>(scenario.pieces, scenario.piece_bytes), limits_of(scenario)},
       uplink_{scenario.uplink},
       store_{scenario.origin_limit == 0 ? std::nullopt : std::optional{scenario.origin_limit}}
-{}
+{
+    dispatch_.allow_copies(scenario.origin_copies);
+}
 
 void Origin::show(TimePoint now, Random& random)
 {

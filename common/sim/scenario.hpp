@@ -42,6 +42,7 @@ struct Scenario {
     std::uint32_t piece_bytes = 256U << 10U;
     double seeder_up = 12e6;                        // bytes/s
     std::uint64_t origin_limit = 0;                 // bytes/s that the seeder reads from the store; 0: no limit
+    std::uint32_t origin_copies = 1;                // that may leave the seeder
     std::string seeder_zone;                        // it shows pieces there alone, if anybody is there
     double border = 0;                              // bytes/s into each zone, and as many out of it; 0: no limit
     Duration delay = std::chrono::milliseconds{1};  // between any two, one way

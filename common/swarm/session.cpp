@@ -389,12 +389,12 @@ void Session::set_members(const RevisionId& revision, const std::vector<Member>&
     });
 }
 
-void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeders)
+void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeders, std::uint32_t copies)
 {
-    impl_->network->post([impl = impl_.get(), revision, seeders = std::move(seeders)] {
+    impl_->network->post([impl = impl_.get(), revision, seeders = std::move(seeders), copies] {
         const auto at = impl->torrents.find(revision);
         Showing* const showing = at == impl->torrents.end() ? nullptr : at->second.neighbours->showing();
-        if (showing != nullptr) showing->share_with(impl->options.peer, seeders);
+        if (showing != nullptr) showing->share_with(impl->options.peer, seeders, copies);
     });
 }
 

@@ -103,8 +103,9 @@ void Showing::show_again(Neighbour& neighbour)
         for (const std::uint32_t piece : dispatch_.shown(*slot)) neighbour.show({piece});
 }
 
-void Showing::share_with(const PeerId& own, const std::vector<PeerId>& seeders)
+void Showing::share_with(const PeerId& own, const std::vector<PeerId>& seeders, std::uint32_t copies)
 {
+    dispatch_.allow_copies(copies);
     if (std::exchange(seeders_, seeders) == seeders) return;
     dispatch_.assign(policy::share_of(own, seeders, pieces_));
     pump();

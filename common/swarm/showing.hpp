@@ -40,8 +40,8 @@ public:
 
     // Nothing is shown before these have joined, or 2 s have gone: what they hold is not read again.
     void wait_for(std::set<PeerId> holders);
-    void share_with(const PeerId& own, const std::vector<PeerId>& seeders);  // the pieces, among them
-    void sent(const Neighbour& neighbour, std::uint32_t bytes);              // also to those that were never shown anything
+    void share_with(const PeerId& own, const std::vector<PeerId>& seeders, std::uint32_t copies);  // the pieces, among them; `copies` may leave them
+    void sent(const Neighbour& neighbour, std::uint32_t bytes);                                    // also to those that were never shown anything
     void second();
     [[nodiscard]] bool has_demand() const { return dispatch_.has_demand(); }
 

@@ -146,8 +146,9 @@ struct Reply {
     std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;
     std::vector<Wish> wishes;
-    bool origin_capped = false;  // to a seeder: there is a ceiling on reads of the object store
-    OriginSlice origin;          // and this is its part
+    bool origin_capped = false;       // to a seeder: there is a ceiling on reads of the object store
+    OriginSlice origin;               // and this is its part
+    std::uint32_t origin_copies = 1;  // to a seeder: of a revision, that may leave the origin
     bool operator==(const Reply&) const = default;
 };
 

@@ -96,7 +96,7 @@ constexpr auto fields(const Reply&)
         Field{"beat_ms", &Reply::beat_ms, Presence::required}, Field{"need_full", &Reply::need_full}, Field{"refusal", &Reply::refusal},
         Field{"warning", &Reply::warning}, Field{"young", &Reply::young}, Field{"stock_clients", &Reply::stock_clients}, Field{"zone", &Reply::zone},
         Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}, Field{"origin_capped", &Reply::origin_capped},
-        Field{"origin", &Reply::origin}};
+        Field{"origin", &Reply::origin}, Field{"origin_copies", &Reply::origin_copies}};
 }
 
 // The largest value of each enumeration that this version knows.

@@ -51,6 +51,19 @@ TEST_P(Spread, EightPeersAreHardlySlowerThanOne)
     EXPECT_LE(outcome.copies, 1.01) << outcome;
 }
 
+// The bound assumes that the seeder never rests: with one copy it does, after a tenth of the time here.
+TEST_P(Spread, MoreCopiesShortenTheTimeWhereTheOriginHasRoom)
+{
+    Scenario scenario = even(20, GetParam(), 20);
+    scenario.seeder_up = 20 * uplink;
+    const Outcome one = played(scenario);
+    EXPECT_LE(one.copies, 1.01) << one;
+    scenario.origin_copies = 4;
+    const Outcome four = played(scenario);
+    EXPECT_LE(four.copies, 4.01) << four;
+    EXPECT_LT(four.last, one.last * 9 / 10) << one << four;
+}
+
 TEST_P(Spread, UplinksOfFourAndTwentyMegabytesGiveByWhatTheyHave)
 {
     Scenario scenario = even(100, GetParam(), 4);

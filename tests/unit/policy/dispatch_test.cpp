@@ -375,6 +375,36 @@ TEST_F(DispatchTest, C29_WhoComesAfterAPieceWasShownIsNotHelpedOutWithIt)
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
 
+TEST_F(DispatchTest, WithMoreCopiesAllowedTheRarestAreShownAgainOnceNothingIsNew)
+{
+    begin(4);
+    dispatch.allow_copies(2);
+    for (const PeerSlot slot : {1U, 2U, 3U}) dispatch.joined(slot, {}, now);
+    EXPECT_EQ(next(100 * piece).size(), 4U);
+    EXPECT_THAT(next(100 * piece), IsEmpty());  // all are on their way
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    for (std::uint32_t index = 0; index < 2; ++index) has(2, index);
+    const auto again = next(2 * piece);
+    ASSERT_EQ(again.size(), 2U);
+    for (const auto& show : again) EXPECT_GE(show.piece.value, 2U);
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    EXPECT_EQ(dispatch.extra_shown(), 4U * piece);
+    dispatch.joined(4, {}, now);
+    EXPECT_THAT(next(100 * piece), IsEmpty());  // two copies have left
+}
+
+TEST_F(DispatchTest, OfTwoCopiesASeederShowsItsPartTwice)
+{
+    begin(4);
+    dispatch.assign({true, true, false, false});
+    dispatch.allow_copies(2);
+    for (const PeerSlot slot : {1U, 2U, 3U}) dispatch.joined(slot, {}, now);
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    EXPECT_THAT(next(100 * piece), IsEmpty());
+}
+
 TEST_F(DispatchTest, WhateverAPeerSaysIsNoHarm)
 {
     begin(2);

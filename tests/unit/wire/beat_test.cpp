@@ -75,6 +75,7 @@ Reply some_reply()
     reply.swarms = {{random_id<RevisionId>(), "llama", {one, Neighbour{}}, "flipped", 3, {random_id<PeerId>()}}};
     reply.wishes = {{random_id<RevisionId>(), "llama"}};
     reply.origin_capped = true;
+    reply.origin_copies = 3;
     reply.origin = {6, 7};
     return reply;
 }
