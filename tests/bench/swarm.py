@@ -36,6 +36,7 @@ class Scenario:
     must: float = 1.05
     zones: int = 1  # in which peers are in turn, each behind a border as wide as the seeder's uplink
     replaced: float = 0.0  # the part of the peers that are killed, one after the other, and come back with nothing
+    delay: int = 0  # milliseconds between any two, one way
     rivals: bool = True
 
 
@@ -49,6 +50,7 @@ SCENARIOS = [
     Scenario("8 peers, 2 zones", 8, 200 * MB, [12 * MB], must=1.08, zones=2, rivals=False),
     Scenario("9 peers, 3 zones", 9, 200 * MB, [12 * MB], must=1.08, zones=3, rivals=False),
     Scenario("8 peers, half of them killed and replaced", 8, 200 * MB, [12 * MB], must=1.50, replaced=0.5, rivals=False),
+    Scenario("8 peers, 20 ms between all", 8, 200 * MB, [12 * MB], must=1.25, delay=20),
 ]
 
 
@@ -176,6 +178,15 @@ def run_stock(role, scenario, network, cluster, model):
 SYSTEMS = {"shoal": run_shoal, "stock": functools.partial(run_stock, "seed"), "super-seeding": functools.partial(run_stock, "super")}
 
 
+def delay_all(network, cluster, milliseconds):
+    """On the receiving side of each host."""
+    program = pathlib.Path(os.environ["SHOAL_BUILD"]) / "tests/bench_delay"
+    for i in range(network.hosts):
+        queue = ["iptables", "-A", "INPUT", "-i", "eth0", "-j", "NFQUEUE", "--queue-num", "0", "--queue-bypass"]
+        subprocess.run([*network.prefix(i), *queue], check=True)
+        cluster.start(Process, f"delay-{i}", [*network.prefix(i), program, milliseconds])
+
+
 def measure(scenario, system):
     network = Network(scenario.peers + 1, scenario.zones)
     cluster = Cluster()
@@ -184,6 +195,8 @@ def measure(scenario, system):
             network.shape(i, up, scenario.down[i % len(scenario.down)])
         if scenario.zones > 1:
             network.shape_borders(scenario.up[0])
+        if scenario.delay:
+            delay_all(network, cluster, scenario.delay)
         share = network.stream_rate(1, 1 + scenario.zones) / min(uplinks(scenario)[1], scenario.down[0] or 1e18)
         model = make_file(cluster.path("model/weights.bin"), scenario.size).parent
         took = SYSTEMS[system](scenario, network, cluster, model)
