@@ -229,17 +229,20 @@ std::optional<Dispatch::Show> Dispatch::choose_extra(std::uint64_t window, TimeP
     return copies_ > 1 ? choose_rarest(window, now, random) : std::nullopt;
 }
 
-// Of what was shown once, and is on its way to nobody.
+// To whoever owes least: of what was shown once, and is on its way to nobody.
 std::optional<Dispatch::Show> Dispatch::choose_rarest(std::uint64_t window, TimePoint now, Random& random)
 {
     if (pieces_.empty() || (flight_ > 0 && flight_ + bytes_.front() > window)) return std::nullopt;
-    std::optional<std::uint32_t> rarest;
-    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
-        const Piece& state = pieces_[piece];
-        if (!state.mine || state.shown > 0 || state.holders >= spreaders_ || !may_show_again(piece)) continue;
-        if (!rarest || state.holders < pieces_[*rarest].holders) rarest = piece;
-    }
-    return rarest ? choose_for(*rarest, window, now, random) : std::nullopt;
+    const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
+        std::optional<std::uint32_t> rarest;
+        if (!peer.spreads || (peer.abroad && at_home_ > 0)) return rarest;
+        for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
+            if (!wanted(peer, piece) || !pieces_[piece].mine || pieces_[piece].shown > 0 || !may_show_again(piece)) continue;
+            if (!rarest || pieces_[piece].holders < pieces_[*rarest].holders) rarest = piece;
+        }
+        return rarest;
+    };
+    return choose_least_owing(piece_for, window, now, random);
 }
 
 bool Dispatch::may_show_again(std::uint32_t piece) const
@@ -247,12 +250,12 @@ bool Dispatch::may_show_again(std::uint32_t piece) const
     return pieces_[piece].again < copies_ && extra_ + bytes_[piece] <= limits_.extra_bytes + (copies_ - 1) * mine_;
 }
 
-// With one copy who has come since it was shown is the swarm's to feed.
+// Who has come since it was shown is the swarm's to feed.
 std::optional<Dispatch::Show> Dispatch::choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random)
 {
     const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
-        const bool was_here = copies_ > 1 || peer.joined <= pieces_[piece].shown_at;
-        const bool takes = was_here && peer.spreads && (!peer.abroad || at_home_ == 0) && wanted(peer, piece) && !peer.shown.contains(piece);
+        const bool takes =
+            peer.joined <= pieces_[piece].shown_at && peer.spreads && (!peer.abroad || at_home_ == 0) && wanted(peer, piece) && !peer.shown.contains(piece);
         return takes ? std::optional{piece} : std::nullopt;
     };
     return choose_least_owing(piece_for, window, now, random);

@@ -379,18 +379,37 @@ TEST_F(DispatchTest, WithMoreCopiesAllowedTheRarestAreShownAgainOnceNothingIsNew
 {
     begin(4);
     dispatch.allow_copies(2);
-    for (const PeerSlot slot : {1U, 2U, 3U}) dispatch.joined(slot, {}, now);
+    dispatch.joined(1, {}, now);
     EXPECT_EQ(next(100 * piece).size(), 4U);
     EXPECT_THAT(next(100 * piece), IsEmpty());  // all are on their way
     for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    for (const PeerSlot slot : {2U, 3U}) dispatch.joined(slot, {}, now);
     for (std::uint32_t index = 0; index < 2; ++index) has(2, index);
     const auto again = next(2 * piece);
     ASSERT_EQ(again.size(), 2U);
-    for (const auto& show : again) EXPECT_GE(show.piece.value, 2U);
+    for (const auto& show : again) {
+        EXPECT_GE(show.piece.value, 2U);
+        has(show.peer, show.piece.value);
+    }
     EXPECT_EQ(next(100 * piece).size(), 2U);
     EXPECT_EQ(dispatch.extra_shown(), 4U * piece);
     dispatch.joined(4, {}, now);
     EXPECT_THAT(next(100 * piece), IsEmpty());  // two copies have left
+}
+
+TEST_F(DispatchTest, WhatOnlyAStalledPeerLacksHoldsNoFurtherCopyUp)
+{
+    begin(2);
+    dispatch.allow_copies(2);
+    for (const PeerSlot slot : {1U, 2U}) dispatch.joined(slot, {}, now);
+    dispatch.wants(2, {true, false});
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    now += 10s;
+    (void)next(0);  // neither takes anything
+    for (std::uint32_t index = 0; index < 2; ++index) has(1, index);
+    dispatch.joined(3, {}, now);
+    has(3, 0);
+    EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{3, 1}}));
 }
 
 TEST_F(DispatchTest, OfTwoCopiesASeederShowsItsPartTwice)
@@ -398,9 +417,10 @@ TEST_F(DispatchTest, OfTwoCopiesASeederShowsItsPartTwice)
     begin(4);
     dispatch.assign({true, true, false, false});
     dispatch.allow_copies(2);
-    for (const PeerSlot slot : {1U, 2U, 3U}) dispatch.joined(slot, {}, now);
+    dispatch.joined(1, {}, now);
     EXPECT_EQ(next(100 * piece).size(), 2U);
     for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    dispatch.joined(2, {}, now);
     EXPECT_EQ(next(100 * piece).size(), 2U);
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
