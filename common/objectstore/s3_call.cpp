@@ -60,6 +60,7 @@ S3Clock S3Clock::real(std::function<bool()> keep_going)
 struct S3Caller::Attempts {
     TimePoint begun;
     TimePoint deadline;
+    std::optional<TimePoint> away_since = {};
     unsigned made = 0;
     unsigned redirects = 0;
     bool newer_keys = false;
@@ -151,7 +152,8 @@ Result<S3Reply> S3Caller::call(const S3Request& request)
         if (!keys) return failure(keys.error().code, name_of(request.key) + ": " + keys.error().message, keys.error().hint);
         attempts.keys = keys.value().keys;
         HttpRequest http = written(request, attempts.address);
-        http.deadline = std::max<Duration>(attempts.deadline - clock_.now(), std::chrono::milliseconds{1});
+        const TimePoint tried = clock_.now();
+        http.deadline = std::max<Duration>(attempts.deadline - tried, std::chrono::milliseconds{1});
         reply.http = connections_.exchange(http, signature_of(attempts.keys));
         ++attempts.made;
         reply.problem = reply.http.ok() ? S3Problem{} : decode_problem(reply.http.body);
@@ -168,7 +170,9 @@ Result<S3Reply> S3Caller::call(const S3Request& request)
         }
         const TimePoint now = clock_.now();
         const Duration pause = pause_before(attempts.made - 1, parse_retry_after(reply.http.header("retry-after"), clock_.time_of_day()), attempts.random);
-        const TimePoint last = is_away(reply.http.failure) ? std::min(attempts.deadline, attempts.begun + limits_.unreachable) : attempts.deadline;
+        if (!is_away(reply.http.failure)) attempts.away_since.reset();
+        if (is_away(reply.http.failure) && !attempts.away_since) attempts.away_since = tried;
+        const TimePoint last = attempts.away_since ? std::min(attempts.deadline, *attempts.away_since + limits_.unreachable) : attempts.deadline;
         if (now + pause >= last || attempts.made >= limits_.attempts) return failure(given_up(attempts, reply, request.key));
         clock_.pause(pause);
     }

@@ -22,7 +22,7 @@ namespace shoal::objectstore {
 
 struct S3Limits {
     Duration call = std::chrono::seconds{60};         // all attempts of one call, and 1 s more for each 256 KiB
-    Duration unreachable = std::chrono::seconds{20};  // that in which an endpoint that cannot be reached may come back
+    Duration unreachable = std::chrono::seconds{20};  // from when an endpoint cannot be reached: it may come back
     Duration connect = std::chrono::seconds{5};
     Duration stall = std::chrono::seconds{10};
     unsigned attempts = 100;
