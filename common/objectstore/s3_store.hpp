@@ -40,7 +40,7 @@ private:
     Result<Version> put_plainly(const std::string& key, std::string_view content);
     Result<S3Reply> send_if(const std::string& key, std::string_view content, const Condition& condition, const std::string& mark);
     Result<Version> put_if(const std::string& key, std::string_view content, const Condition& condition);
-    Result<Version> refused(const std::string& key, const Condition& condition, const std::string& mark, bool may_be_ours);
+    Result<Version> refused(const S3Reply& reply, const std::string& key, const Condition& condition, const std::string& mark);
     void lacks_conditions(const char* how);
     Version find_out(const std::string& key, std::string_view content, Version version);
 
