@@ -41,7 +41,7 @@ public:
     Result<Credentials> newer_than(const SigningKeys& ended, std::int64_t now);
 
 private:
-    Result<Credentials> ask(std::int64_t now);
+    Result<Credentials> ask(std::int64_t now);  // who comes within ten seconds of an asking in vain is told what came of it
 
     Environment environment_;
     Exchange exchange_;
@@ -49,6 +49,7 @@ private:
     std::mutex mutex_;
     std::optional<Credentials> held_;
     std::int64_t asked_at_ = 0;
+    std::optional<Error> in_vain_;  // what was asked last
 };
 
 }  // namespace shoal::objectstore

@@ -20,8 +20,8 @@ std::size_t count(const std::string& text, const std::string& what)
 
 class S3Faults : public testing::Test {
 protected:
-    std::unique_ptr<S3Store> store(
-        const std::string& endpoint, S3Limits limits = {}, std::map<std::string, std::string> more = {}, const S3Clock* clock = nullptr)
+    std::unique_ptr<S3Store> store(const std::string& endpoint, S3Limits limits = {}, std::map<std::string, std::string> more = {},
+        const S3Clock* clock = nullptr, const std::string& prefix = "")
     {
         std::map<std::string, std::string> variables{{"AWS_ENDPOINT_URL", endpoint}, {"AWS_ACCESS_KEY_ID", "AKIA"}, {"AWS_SECRET_ACCESS_KEY", secret},
             {"AWS_SESSION_TOKEN", "tokentoken"}, {"AWS_EC2_METADATA_DISABLED", "true"}};
@@ -33,7 +33,7 @@ protected:
         const auto settings = read_s3_settings(environment, "bucket");
         EXPECT_TRUE(settings) << settings.error().text();
         return std::make_unique<S3Store>(
-            std::make_shared<S3Caller>(S3Location{"bucket", ""}, settings.value(), environment, limits, clock == nullptr ? time.clock() : *clock));
+            std::make_shared<S3Caller>(S3Location{"bucket", prefix}, settings.value(), environment, limits, clock == nullptr ? time.clock() : *clock));
     }
     // Four bytes from the second on of "0123456789".
     Result<std::string> range(S3Store& from, const std::optional<Version>& version = {})
@@ -219,6 +219,16 @@ TEST_F(S3Faults, AProxyIsAskedUnlessTheHostIsExempt)
     EXPECT_EQ(proxy.requests().size(), before);
 }
 
+TEST_F(S3Faults, AProxyThatCannotBeUsedIsSaidWithoutItsPassword)
+{
+    for (const char* url : {"ftp://user:verysecretverysecretverysecret@proxy", "http://user:verysecretverysecretverysecret@pro xy"}) {
+        const ProxyVariables set{{{"HTTPS_PROXY", url}}};
+        const auto read = range(*store("https://s3.invalid"));
+        ASSERT_FALSE(read) << url;
+        names(read.error(), {"https://s3.invalid", "proxy"});
+    }
+}
+
 TEST_F(S3Faults, ABucketOfAnotherRegionIsSaidWithItsRegion)
 {
     Stub stub{{{problem("301 Moved Permanently", "PermanentRedirect", "x-amz-bucket-region: eu-west-3\r\n")}}};
@@ -323,6 +333,44 @@ TEST_F(S3Faults, AnEndpointThatIsNotThereIsNamed)
     names(unknown.error(), {"no-such-host.invalid"});
 }
 
+TEST_F(S3Faults, AnEndpointThatGoesAwayAfterItWasBusyMayComeBackToo)
+{
+    auto busy = std::make_unique<Stub>(std::vector<Answer>{{answer("503 Slow Down", "", "Retry-After: 25\r\n")}});
+    const S3Clock clock = time.clock();
+    const S3Clock leaves{clock.now, clock.time_of_day, [&](Duration pause) {
+                             busy.reset();
+                             clock.pause(pause);
+                         }};
+    EXPECT_EQ(range(*store(busy->url(), {}, {}, &leaves)).error().code, Errc::timed_out);
+    EXPECT_GE(time.waited, std::chrono::seconds{35}) << "it was not waited for once it could not be reached";
+}
+
+std::string listing(std::initializer_list<const char*> keys, bool more)
+{
+    std::string xml = std::string{"<ListBucketResult><IsTruncated>"} + (more ? "true" : "false") + "</IsTruncated>";
+    for (const char* key : keys) xml += std::string{"<Contents><Key>"} + key + "</Key><ETag>e</ETag><Size>0</Size></Contents>";
+    return answer("200 OK", xml + "</ListBucketResult>");
+}
+
+TEST_F(S3Faults, AStoreThatListsTheSameAgainIsNotListedForEver)
+{
+    Stub stub{{{listing({"a", "b"}, true)}}};
+    const auto tested = store(stub.url());
+    EXPECT_EQ(tested->list("", "", 2).value().next, "b");
+    const auto again = tested->list("", "b", 2);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Errc::io);
+    Stub mixed{{{listing({"b", "a"}, true)}}};
+    EXPECT_EQ(store(mixed.url())->list("", "", 2).error().code, Errc::io);
+}
+
+TEST_F(S3Faults, TheKeyThatStandsForThePrefixItselfIsNotListed)
+{
+    Stub stub{{{listing({"m/a"}, false)}}};
+    EXPECT_EQ(store(stub.url(), {}, {}, nullptr, "m/")->list("", "", 1).value().objects.at(0).key, "a");
+    EXPECT_NE(stub.requests().at(0).find("&start-after=m%2F "), std::string::npos) << stub.requests().at(0);
+}
+
 // Keeps what is put; knows no conditions: refuses them with 501, or takes no notice.
 Stub::Script without_conditions(std::map<std::string, std::string>& held, bool refuses)
 {
@@ -385,6 +433,43 @@ TEST_F(S3Faults, APutWhoseAnswerWasLostIsKnownAgainAndAnothersOfTheSameContentIs
             EXPECT_EQ(put.error().code, Errc::exists);
         }
     }
+}
+
+TEST_F(S3Faults, AConflictOverAKeyThatIsNotThereIsNoObjectThatExists)
+{
+    for (const auto& [code, means] : {std::pair{"OperationAborted", Errc::timed_out}, std::pair{"Busy", Errc::io}}) {
+        Stub stub{[code = code](const std::string& request, std::size_t) {
+            if (request.find("list-type") != std::string::npos) return Answer{listing({}, false)};
+            return Answer{request.starts_with("PUT") ? problem("409 Conflict", code) : answer("404 Not Found")};
+        }};
+        const auto tested = store(stub.url());
+        EXPECT_EQ(tested->put("key", "mine", Condition::absent()).error().code, means) << code;
+        auto upload = tested->upload("key", 4).value();
+        ASSERT_TRUE(upload->write(as_bytes(std::string_view{"mine"})));
+        EXPECT_FALSE(upload->commit()) << "nothing is there";
+    }
+}
+
+TEST_F(S3Faults, AStoreWithoutConditionsTakesLargeUploadsToo)
+{
+    bool there = false;
+    Stub stub{[&](const std::string& request, std::size_t) {
+        if (request.find("list-type") != std::string::npos) return Answer{listing({}, false)};
+        if (request.find("uploads=") != std::string::npos && request.starts_with("POST"))
+            return Answer{answer("200 OK", "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>")};
+        if (request.starts_with("POST") && request.find("if-none-match") != std::string::npos) return Answer{problem("501 Not Implemented", "NotImplemented")};
+        if (request.starts_with("HEAD")) return Answer{answer("404 Not Found")};
+        if (!request.starts_with("POST")) return Answer{answer("200 OK", "", "ETag: \"part\"\r\n")};
+        there = true;
+        return Answer{answer("200 OK", "<CompleteMultipartUploadResult><ETag>e</ETag></CompleteMultipartUploadResult>")};
+    }};
+    const auto tested = store(stub.url());
+    const std::string content(static_cast<std::size_t>(part_size(0) + 1), 'x');
+    auto upload = tested->upload("large", content.size()).value();
+    ASSERT_TRUE(upload->write(as_bytes(content)));
+    const auto done = upload->commit();
+    EXPECT_TRUE(done) << done.error().text();
+    EXPECT_TRUE(there);
 }
 
 TEST_F(S3Faults, APartThatIsRefusedAbortsTheUpload)
