@@ -3,6 +3,7 @@
 #include "common/crypto/sha256.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <ctime>
@@ -13,7 +14,7 @@ namespace shoal::objectstore {
 namespace {
 
 constexpr long slow_bytes_per_second = 1024;
-constexpr std::size_t most_header_bytes = 64 * 1024;
+constexpr std::size_t most_header_bytes = 64U << 10U;
 
 struct Headers {
     Headers() = default;
@@ -47,7 +48,8 @@ std::string lower(std::string text)
 std::size_t take_header(Arriving& arriving, std::string_view line)
 {
     const std::size_t size = line.size();
-    if ((arriving.header_bytes += size) > most_header_bytes) return 0;
+    arriving.header_bytes += size;
+    if (arriving.header_bytes > most_header_bytes) return 0;
     if (line.starts_with("HTTP/")) arriving.reply.headers.clear();  // of a reply before this one: 100, or a proxy's
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return size;
@@ -65,7 +67,7 @@ std::size_t take_body(Arriving& arriving, std::string_view bytes)
     curl_easy_getinfo(arriving.handle, CURLINFO_RESPONSE_CODE, &status);
     const bool into_out = status >= 200 && status < 300 && !arriving.request->out.empty();
     const std::size_t limit = into_out ? arriving.request->out.size() : arriving.request->limit;
-    const std::size_t held = static_cast<std::size_t>(std::min<std::uint64_t>(reply.received, limit));
+    const auto held = static_cast<std::size_t>(std::min<std::uint64_t>(reply.received, limit));
     const std::size_t fits = std::min(size, limit - held);
     if (into_out && fits > 0)
         std::memcpy(arriving.request->out.data() + held, bytes.data(), fits);
@@ -78,7 +80,7 @@ std::size_t take_body(Arriving& arriving, std::string_view bytes)
 
 // For curl, which is C: nothing may be thrown through it. Where there is no memory the exchange ends.
 template <std::size_t (*take)(Arriving&, std::string_view)>
-std::size_t on_bytes(char* data, std::size_t, std::size_t size, void* user)
+std::size_t on_bytes(char* data, std::size_t /*one*/, std::size_t size, void* user)
 {
     try {
         return take(*static_cast<Arriving*>(user), {data, size});
@@ -87,7 +89,7 @@ std::size_t on_bytes(char* data, std::size_t, std::size_t size, void* user)
     }
 }
 
-int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
+int on_progress(void* user, curl_off_t /*down_total*/, curl_off_t /*down*/, curl_off_t /*up_total*/, curl_off_t /*up*/)
 {
     return static_cast<const HttpRequest*>(user)->keep_going() ? 0 : 1;
 }
@@ -154,9 +156,8 @@ std::string date_text(std::int64_t seconds)
     std::tm fields{};
     const std::time_t time = seconds;
     ::gmtime_r(&time, &fields);
-    char text[32];
-    const std::size_t length = std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &fields);
-    return {text, length};
+    std::array<char, 32> text{};
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &fields)};
 }
 
 // The digest is sent by ourselves, since curl would take that of an empty body for a body that is not text.
@@ -187,11 +188,11 @@ std::string cause_of(CURLcode code, const std::string& told)
 CURLcode perform(Arriving& arriving)
 {
     CURL* const handle = arriving.handle;
-    char cause[CURL_ERROR_SIZE] = "";
+    std::array<char, CURL_ERROR_SIZE> cause{};
     curl_easy_setopt(handle, CURLOPT_URL, arriving.request->url.c_str());
     curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
     if (arriving.request->direct) curl_easy_setopt(handle, CURLOPT_PROXY, "");
-    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, cause);
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, cause.data());
     curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_bytes<take_header>);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, &arriving);
     curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_bytes<take_body>);
@@ -203,7 +204,7 @@ CURLcode perform(Arriving& arriving)
     double connecting = 0;
     curl_easy_getinfo(handle, CURLINFO_CONNECT_TIME, &connecting);
     arriving.connected = status != 0 || connecting > 0;
-    arriving.reply.cause = cause;
+    arriving.reply.cause = cause.data();
     return code;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using Found = Result<std::optional<Credentials>>;
 
-constexpr std::size_t most_of_token = 64 * 1024;
+constexpr std::size_t most_of_token = 64U << 10U;
 constexpr std::int64_t renewed_before = 300;
 constexpr std::int64_t between_askings = 10;
 constexpr int attempts = 3;

@@ -23,7 +23,7 @@ struct Credentials {
 };
 
 // What container and instance metadata services answer. malformed without its bytes, which hold secrets.
-Result<Credentials> decode_metadata(std::string_view json);
+Result<Credentials> decode_metadata(std::string_view text);
 
 // Looks once through all places. not_allowed where none has keys, or the one that is configured does not give any; hints what can be set.
 Result<Credentials> find_credentials(const Environment& environment, const Exchange& exchange, const std::string& region);

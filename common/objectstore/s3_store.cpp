@@ -102,7 +102,7 @@ Result<Object> S3Store::get(const std::string& key, std::size_t limit)
     BOOST_OUTCOME_TRY(check_key(*caller_, key));
     const auto whole = [](const HttpReply& reply) { return reply.status == 200; };
     // An error's body must fit too.
-    const std::size_t kept = std::max<std::size_t>(limit, 64 * 1024);
+    const std::size_t kept = std::max<std::size_t>(limit, 64U << 10U);
     BOOST_OUTCOME_TRY(reply, caller_->call({.key = key, .limit = kept, .acceptable = whole}));
     if (!reply.http.ok()) return failure(caller_->error_of(reply, key));
     if (reply.http.received > limit)
@@ -110,16 +110,20 @@ Result<Object> S3Store::get(const std::string& key, std::size_t limit)
     return Object{std::move(reply.http.body), version_of(reply.http)};
 }
 
+// What a range of no bytes still says: the object is there, this one, and reaches so far.
+Result<void> S3Store::check_end(const std::string& key, std::uint64_t end, const std::optional<Version>& expected)
+{
+    BOOST_OUTCOME_TRY(info, head(key));
+    if (expected && info.version != *expected) return failure(changed_error(caller_->name_of(key), *expected, info.version));
+    return info.size >= end ? Result<void>{success()} : failure(cut_error(caller_->name_of(key), end, info.size));
+}
+
 Result<void> S3Store::get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<Version>& expected)
 {
     BOOST_OUTCOME_TRY(check_key(*caller_, key));
     const Wanted wanted{offset, out.size()};
     const std::string name = caller_->name_of(key);
-    if (out.empty()) {
-        BOOST_OUTCOME_TRY(info, head(key));
-        if (expected && info.version != *expected) return failure(changed_error(name, *expected, info.version));
-        return info.size >= offset ? Result<void>{success()} : failure(cut_error(name, offset, info.size));
-    }
+    if (out.empty()) return check_end(key, offset, expected);
     S3Request request{.key = key, .headers = {"range: bytes=" + std::to_string(offset) + "-" + std::to_string(wanted.end() - 1)}, .out = out};
     if (expected) request.headers.push_back(if_match(*expected));
     request.acceptable = [&wanted](const HttpReply& reply) { return keeps_its_word(reply, wanted); };
