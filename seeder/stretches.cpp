@@ -40,7 +40,7 @@ struct Stretches::Stretch {
     PackMemory memory;  // none: given up, or given away
     bool reading = true;
     std::vector<bool> given;
-    TimePoint used;
+    std::optional<TimePoint> used = {};  // none: nobody has come since it was read
 };
 
 Stretches::Stretches(std::shared_ptr<const model::Layout> layout, std::shared_ptr<AheadRoom> room, ReadRun read)
@@ -63,16 +63,18 @@ void Stretches::make_room(TimePoint now)
 {
     for (auto at = stretches_.begin(); at != stretches_.end();) {
         Stretch& stretch = *at->second;
-        if (!stretch.reading && now - stretch.used >= idle) drop_memory(stretch);
-        at = !stretch.reading && now - stretch.used >= again ? stretches_.erase(at) : std::next(at);
+        if (!stretch.reading && !stretch.used) stretch.used = now;
+        const Duration unused = stretch.reading ? Duration{} : now - *stretch.used;
+        if (unused >= idle) drop_memory(stretch);
+        at = unused >= again ? stretches_.erase(at) : std::next(at);
     }
 }
 
 // With the mutex. Null: there is no room.
-std::shared_ptr<Stretches::Stretch> Stretches::begin(const PieceRun& run, TimePoint now)
+std::shared_ptr<Stretches::Stretch> Stretches::begin(const PieceRun& run)
 {
     if (!room_->take(run.bytes)) return nullptr;
-    auto stretch = std::make_shared<Stretch>(Stretch{run, memory_for_pack(run.bytes), true, std::vector<bool>(run.count), now});
+    auto stretch = std::make_shared<Stretch>(Stretch{run, memory_for_pack(run.bytes), true, std::vector<bool>(run.count)});
     stretches_.emplace(run.first.value, stretch);
     return stretch;
 }
@@ -86,7 +88,7 @@ bool Stretches::take(PieceIndex piece, MutableBytes out, TimePoint now)
     const auto known = stretches_.find(run->first.value);
     std::shared_ptr<Stretch> stretch = known == stretches_.end() ? nullptr : known->second;
     if (!stretch) {
-        stretch = begin(*run, now);
+        stretch = begin(*run);
         if (!stretch) return false;
         lock.unlock();
         const auto read = read_(*run, {stretch->memory.get(), run->bytes});
@@ -100,7 +102,7 @@ bool Stretches::take(PieceIndex piece, MutableBytes out, TimePoint now)
     if (!stretch->memory || stretch->given[index]) return false;
     std::memcpy(out.data(), stretch->memory.get() + std::size_t{index} * layout_->piece_size(), out.size());
     stretch->given[index] = true;
-    stretch->used = now;
+    if (stretch->used) stretch->used = std::max(*stretch->used, now);
     if (std::all_of(stretch->given.begin(), stretch->given.end(), [](bool given) { return given; })) drop_memory(*stretch);
     return true;
 }

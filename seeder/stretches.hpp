@@ -56,7 +56,7 @@ public:
 
 private:
     struct Stretch;
-    std::shared_ptr<Stretch> begin(const PieceRun& run, TimePoint now);
+    std::shared_ptr<Stretch> begin(const PieceRun& run);
     void make_room(TimePoint now);
     void drop_memory(Stretch& stretch);
 

@@ -29,7 +29,7 @@ struct HttpRequest {
     std::vector<std::string> headers = {};  // "name: value", names in lower case
     std::string_view body = {};             // outlives the exchange
     MutableBytes out = {};                  // where a good reply's body goes; empty: into the reply's own
-    std::size_t limit = 64 * 1024;          // of the reply's own body; what is longer is cut off there
+    std::size_t limit = 64U << 10U;         // of the reply's own body; what is longer is cut off there
     Duration deadline = std::chrono::seconds{5};
     Duration connect_deadline = std::chrono::seconds{5};
     Duration stall = std::chrono::seconds{10};  // below 1 KiB/s for so long is a stall

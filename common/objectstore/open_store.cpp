@@ -16,7 +16,9 @@ constexpr std::string_view s3_scheme = "s3://";
 
 Error not_understood(const std::string& url)
 {
-    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "'", "give file:///directory with an absolute path, or s3://bucket[/prefix]"};
+    const bool has_authority = url.find("://") != std::string::npos && !url.starts_with(scheme);
+    return {Errc::invalid, "not the URL of a store: '" + (has_authority ? shown_url(url) : model::printable(url)) + "'",
+        "give file:///directory with an absolute path, or s3://bucket[/prefix]"};
 }
 
 Result<void> check_directory(const std::string& path, const std::string& url)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned most_redirects = 3;
 constexpr Duration look_every = std::chrono::milliseconds{100};  // whether a pause is to go on
-constexpr std::uint64_t slowest = 256 * 1024;                    // bytes per second that a call's deadline grows by
+constexpr std::uint64_t slowest = 256U << 10U;                   // bytes per second that a call's deadline grows by
 
 bool is_away(Failure failure)
 {
@@ -48,7 +48,7 @@ std::string refused_hint(const S3Reply& reply, bool clock)
 
 }  // namespace
 
-S3Clock S3Clock::real(std::function<bool()> keep_going)
+S3Clock S3Clock::real(const std::function<bool()>& keep_going)
 {
     const auto pause = [keep_going](Duration duration) {
         for (const TimePoint end = Clock::now() + duration; Clock::now() < end && keep_going();)
@@ -60,6 +60,7 @@ S3Clock S3Clock::real(std::function<bool()> keep_going)
 struct S3Caller::Attempts {
     TimePoint begun;
     TimePoint deadline;
+    std::optional<TimePoint> away_since = {};
     unsigned made = 0;
     unsigned redirects = 0;
     bool newer_keys = false;
@@ -146,32 +147,46 @@ Result<S3Reply> S3Caller::call(const S3Request& request)
     attempts.address = object_url(settings_.endpoint, settings_.addressing, location_.bucket, full_key, request.query);
     S3Reply reply;
     while (true) {
-        if (!request.to_the_end && !clock_.keep_going()) return failure(interrupted_error(request.key));
-        auto keys = credentials_.current(clock_.time_of_day());
-        if (!keys) return failure(keys.error().code, name_of(request.key) + ": " + keys.error().message, keys.error().hint);
-        attempts.keys = keys.value().keys;
-        HttpRequest http = written(request, attempts.address);
-        http.deadline = std::max<Duration>(attempts.deadline - clock_.now(), std::chrono::milliseconds{1});
-        reply.http = connections_.exchange(http, signature_of(attempts.keys));
-        ++attempts.made;
-        reply.problem = reply.http.ok() ? S3Problem{} : decode_problem(reply.http.body);
-        Verdict verdict = judge(reply.http, reply.problem.code);
-        if (verdict == Verdict::answer && reply.http.ok() && request.acceptable && !request.acceptable(reply.http)) verdict = Verdict::again;
-        if (verdict == Verdict::answer) {
-            if (reply.http.failure != Failure::none) return failure(error_of(reply, request.key));
-            return reply;
+        BOOST_OUTCOME_TRY(verdict, attempt(request, attempts, reply));
+        if (verdict == Verdict::answer && reply.http.failure == Failure::none) return reply;
+        if (verdict == Verdict::again) {
+            BOOST_OUTCOME_TRY(wait(attempts, reply, request.key));
+        } else if (verdict == Verdict::answer || !prepare_again(verdict, attempts, reply)) {
+            return failure(error_of(reply, request.key));
         }
-        reply.may_be_second = reply.may_be_second || may_have_happened(reply.http);
-        if (verdict != Verdict::again) {
-            if (!prepare_again(verdict, attempts, reply)) return failure(error_of(reply, request.key));
-            continue;
-        }
-        const TimePoint now = clock_.now();
-        const Duration pause = pause_before(attempts.made - 1, parse_retry_after(reply.http.header("retry-after"), clock_.time_of_day()), attempts.random);
-        const TimePoint last = is_away(reply.http.failure) ? std::min(attempts.deadline, attempts.begun + limits_.unreachable) : attempts.deadline;
-        if (now + pause >= last || attempts.made >= limits_.attempts) return failure(given_up(attempts, reply, request.key));
-        clock_.pause(pause);
     }
+}
+
+Result<Verdict> S3Caller::attempt(const S3Request& request, Attempts& attempts, S3Reply& reply)
+{
+    if (!request.to_the_end && !clock_.keep_going()) return failure(interrupted_error(request.key));
+    const auto keys = credentials_.current(clock_.time_of_day());
+    if (!keys) return failure(keys.error().code, name_of(request.key) + ": " + keys.error().message, keys.error().hint);
+    attempts.keys = keys.value().keys;
+    HttpRequest http = written(request, attempts.address);
+    const TimePoint tried = clock_.now();
+    http.deadline = std::max<Duration>(attempts.deadline - tried, std::chrono::milliseconds{1});
+    reply.http = connections_.exchange(http, signature_of(attempts.keys));
+    ++attempts.made;
+    reply.problem = reply.http.ok() ? S3Problem{} : decode_problem(reply.http.body);
+    if (!is_away(reply.http.failure))
+        attempts.away_since.reset();
+    else if (!attempts.away_since)
+        attempts.away_since = tried;
+    Verdict verdict = judge(reply.http, reply.problem.code);
+    if (reply.http.ok() && request.acceptable && !request.acceptable(reply.http)) verdict = Verdict::again;
+    if (verdict != Verdict::answer) reply.may_be_second = reply.may_be_second || may_have_happened(reply.http);
+    return verdict;
+}
+
+// Until it may be tried again. Fails where that is too late.
+Result<void> S3Caller::wait(Attempts& attempts, const S3Reply& reply, const std::string& key)
+{
+    const Duration pause = pause_before(attempts.made - 1, parse_retry_after(reply.http.header("retry-after"), clock_.time_of_day()), attempts.random);
+    const TimePoint last = attempts.away_since ? std::min(attempts.deadline, *attempts.away_since + limits_.unreachable) : attempts.deadline;
+    if (clock_.now() + pause >= last || attempts.made >= limits_.attempts) return failure(given_up(attempts, reply, key));
+    clock_.pause(pause);
+    return success();
 }
 
 Error S3Caller::interrupted_error(const std::string& key) const

@@ -22,7 +22,7 @@ namespace shoal::objectstore {
 
 struct S3Limits {
     Duration call = std::chrono::seconds{60};         // all attempts of one call, and 1 s more for each 256 KiB
-    Duration unreachable = std::chrono::seconds{20};  // that in which an endpoint that cannot be reached may come back
+    Duration unreachable = std::chrono::seconds{20};  // from when an endpoint cannot be reached: it may come back
     Duration connect = std::chrono::seconds{5};
     Duration stall = std::chrono::seconds{10};
     unsigned attempts = 100;
@@ -35,7 +35,7 @@ struct S3Request {
     std::vector<std::string> headers = {};
     std::string_view body = {};
     MutableBytes out = {};
-    std::size_t limit = 64 * 1024;
+    std::size_t limit = 64U << 10U;
     std::function<bool(const HttpReply&)> acceptable = {};  // a good status that does not keep its word is tried again
     std::optional<Duration> stall = {};
     std::optional<Duration> within = {};  // instead of S3Limits::call
@@ -54,7 +54,7 @@ struct S3Clock {
     std::function<std::int64_t()> time_of_day;
     std::function<void(Duration)> pause;
     std::function<bool()> keep_going = [] { return true; };  // asked several times a second; once it says no, calls end
-    static S3Clock real(std::function<bool()> keep_going = [] { return true; });
+    static S3Clock real(const std::function<bool()>& keep_going = [] { return true; });
 };
 
 class S3Caller {
@@ -74,6 +74,8 @@ private:
     struct Attempts;
     [[nodiscard]] HttpRequest written(const S3Request& request, const std::string& address) const;
     [[nodiscard]] Signature signature_of(const SigningKeys& keys) const;
+    Result<Verdict> attempt(const S3Request& request, Attempts& attempts, S3Reply& reply);
+    Result<void> wait(Attempts& attempts, const S3Reply& reply, const std::string& key);
     Result<void> prepare_again(Verdict verdict, Attempts& attempts, const S3Reply& reply);
     [[nodiscard]] Error interrupted_error(const std::string& key) const;
     [[nodiscard]] Error given_up(const Attempts& attempts, const S3Reply& reply, const std::string& key) const;

@@ -3,6 +3,7 @@
 #include "common/crypto/sha256.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <ctime>
@@ -13,7 +14,7 @@ namespace shoal::objectstore {
 namespace {
 
 constexpr long slow_bytes_per_second = 1024;
-constexpr std::size_t most_header_bytes = 64 * 1024;
+constexpr std::size_t most_header_bytes = 64U << 10U;
 
 struct Headers {
     Headers() = default;
@@ -44,11 +45,11 @@ std::string lower(std::string text)
     return text;
 }
 
-std::size_t on_header(char* data, std::size_t, std::size_t size, void* user)
+std::size_t take_header(Arriving& arriving, std::string_view line)
 {
-    Arriving& arriving = *static_cast<Arriving*>(user);
-    const std::string_view line{data, size};
-    if ((arriving.header_bytes += size) > most_header_bytes) return 0;
+    const std::size_t size = line.size();
+    arriving.header_bytes += size;
+    if (arriving.header_bytes > most_header_bytes) return 0;
     if (line.starts_with("HTTP/")) arriving.reply.headers.clear();  // of a reply before this one: 100, or a proxy's
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return size;
@@ -58,26 +59,37 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* user)
     return size;
 }
 
-std::size_t on_body(char* data, std::size_t, std::size_t size, void* user)
+std::size_t take_body(Arriving& arriving, std::string_view bytes)
 {
-    Arriving& arriving = *static_cast<Arriving*>(user);
+    const std::size_t size = bytes.size();
     HttpReply& reply = arriving.reply;
     long status = 0;
     curl_easy_getinfo(arriving.handle, CURLINFO_RESPONSE_CODE, &status);
     const bool into_out = status >= 200 && status < 300 && !arriving.request->out.empty();
     const std::size_t limit = into_out ? arriving.request->out.size() : arriving.request->limit;
-    const std::size_t held = static_cast<std::size_t>(std::min<std::uint64_t>(reply.received, limit));
+    const auto held = static_cast<std::size_t>(std::min<std::uint64_t>(reply.received, limit));
     const std::size_t fits = std::min(size, limit - held);
     if (into_out && fits > 0)
-        std::memcpy(arriving.request->out.data() + held, data, fits);
+        std::memcpy(arriving.request->out.data() + held, bytes.data(), fits);
     else
-        reply.body.append(data, fits);
+        reply.body.append(bytes, 0, fits);
     reply.received += size;
     reply.too_long = reply.too_long || fits < size;
     return fits;  // fewer than came end the exchange
 }
 
-int on_progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t)
+// For curl, which is C: nothing may be thrown through it. Where there is no memory the exchange ends.
+template <std::size_t (*take)(Arriving&, std::string_view)>
+std::size_t on_bytes(char* data, std::size_t /*one*/, std::size_t size, void* user)
+{
+    try {
+        return take(*static_cast<Arriving*>(user), {data, size});
+    } catch (const std::bad_alloc&) {
+        return 0;
+    }
+}
+
+int on_progress(void* user, curl_off_t /*down_total*/, curl_off_t /*down*/, curl_off_t /*up_total*/, curl_off_t /*up*/)
 {
     return static_cast<const HttpRequest*>(user)->keep_going() ? 0 : 1;
 }
@@ -124,11 +136,11 @@ void set_method(CURL* handle, const HttpRequest& request, Headers& headers)
     curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-void set_limits(CURL* handle, const HttpRequest& request)
+void set_limits(CURL* handle, const HttpRequest& request, Duration left)
 {
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, milliseconds(request.deadline));
-    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.connect_deadline, request.deadline)));
+    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, milliseconds(left));
+    curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.connect_deadline, left)));
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, slow_bytes_per_second);
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, std::max(1L, milliseconds(request.stall) / 1000));
     curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 0L);
@@ -144,9 +156,8 @@ std::string date_text(std::int64_t seconds)
     std::tm fields{};
     const std::time_t time = seconds;
     ::gmtime_r(&time, &fields);
-    char text[32];
-    const std::size_t length = std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &fields);
-    return {text, length};
+    std::array<char, 32> text{};
+    return {text.data(), std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &fields)};
 }
 
 // The digest is sent by ourselves, since curl would take that of an empty body for a body that is not text.
@@ -167,17 +178,24 @@ Failure slower_than(const HttpRequest& request, bool connected, Duration passed)
     return passed < request.deadline ? Failure::stalled : Failure::timed_out;
 }
 
+// curl tells of a proxy that it cannot use by its whole URL, which may hold a password.
+std::string cause_of(CURLcode code, const std::string& told)
+{
+    if (told.find('@') != std::string::npos) return std::string{"the URL of the proxy cannot be used: "} + curl_easy_strerror(code);
+    return told.empty() ? curl_easy_strerror(code) : told;
+}
+
 CURLcode perform(Arriving& arriving)
 {
     CURL* const handle = arriving.handle;
-    char cause[CURL_ERROR_SIZE] = "";
+    std::array<char, CURL_ERROR_SIZE> cause{};
     curl_easy_setopt(handle, CURLOPT_URL, arriving.request->url.c_str());
     curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
     if (arriving.request->direct) curl_easy_setopt(handle, CURLOPT_PROXY, "");
-    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, cause);
-    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, cause.data());
+    curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, on_bytes<take_header>);
     curl_easy_setopt(handle, CURLOPT_HEADERDATA, &arriving);
-    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, on_bytes<take_body>);
     curl_easy_setopt(handle, CURLOPT_WRITEDATA, &arriving);
     const CURLcode code = curl_easy_perform(handle);
     long status = 0;
@@ -186,7 +204,7 @@ CURLcode perform(Arriving& arriving)
     double connecting = 0;
     curl_easy_getinfo(handle, CURLINFO_CONNECT_TIME, &connecting);
     arriving.connected = status != 0 || connecting > 0;
-    arriving.reply.cause = cause;
+    arriving.reply.cause = cause.data();
     return code;
 }
 
@@ -209,48 +227,48 @@ S3Connections::S3Connections(std::string ca_file, std::size_t most) : ca_file_{s
     // Also where another store was made before: it counts.
     static const CURLcode prepared = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (prepared != CURLE_OK) throw std::bad_alloc{};
+    idle_.reserve(most_);  // so that giving back does not fail
 }
 
 S3Connections::~S3Connections() = default;
 
-std::unique_ptr<S3Connections::Connection> S3Connections::take(Duration within)
+S3Connections::Turn S3Connections::take(Duration within)
 {
     std::unique_lock lock{mutex_};
-    if (!freed_.wait_for(lock, within, [this] { return taken_ < most_; })) return nullptr;
-    ++taken_;
-    if (idle_.empty()) return std::make_unique<Connection>();
-    auto connection = std::move(idle_.back());
+    if (!freed_.wait_for(lock, within, [this] { return taken_ < most_; })) return {nullptr, {this}};
+    if (idle_.empty()) idle_.push_back(std::make_unique<Connection>());
+    Turn turn{idle_.back().release(), {this}};
     idle_.pop_back();
-    return connection;
+    ++taken_;
+    return turn;
 }
 
-void S3Connections::give_back(std::unique_ptr<Connection> connection)
+void S3Connections::give_back(Connection* connection)
 {
     curl_easy_reset(connection->handle);  // its open connection stays, keys and addresses of memory go
     const std::lock_guard lock{mutex_};
     --taken_;
-    idle_.push_back(std::move(connection));
+    idle_.emplace_back(connection);
     freed_.notify_one();
 }
 
 HttpReply S3Connections::exchange(const HttpRequest& request, const std::optional<Signature>& signature)
 {
     const TimePoint begun = Clock::now();
-    auto connection = take(request.deadline);
-    if (connection == nullptr) return {.failure = Failure::timed_out, .cause = "too many requests at once"};
-    CURL* const handle = connection->handle;
-    Headers headers;
+    Headers headers;  // gone after the handle that refers to them
+    const Turn turn = take(request.deadline);
+    if (turn == nullptr) return {.failure = Failure::timed_out, .cause = "too many requests at once"};
+    CURL* const handle = turn->handle;
     for (const std::string& header : request.headers) headers.add(header);
     set_method(handle, request, headers);
-    set_limits(handle, request);
+    set_limits(handle, request, request.deadline - (Clock::now() - begun));
     if (signature) set_signature(handle, request, *signature, headers);
     if (!ca_file_.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, ca_file_.c_str());
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.list);
     Arriving arriving{.handle = handle, .request = &request, .reply = {}};
     const CURLcode code = perform(arriving);
-    give_back(std::move(connection));
     HttpReply reply = std::move(arriving.reply);
-    if (code != CURLE_OK && reply.cause.empty()) reply.cause = curl_easy_strerror(code);
+    reply.cause = cause_of(code, reply.cause);
     // What was cut off at a limit of ours was not cut by the store.
     reply.failure = code == CURLE_WRITE_ERROR && reply.too_long ? Failure::none : failure_of(code);
     if (reply.failure == Failure::timed_out) reply.failure = slower_than(request, arriving.connected, Clock::now() - begun);

@@ -31,8 +31,13 @@ public:
 
 private:
     struct Connection;
-    std::unique_ptr<Connection> take(Duration within);
-    void give_back(std::unique_ptr<Connection> connection);
+    struct GiveBack {
+        S3Connections* all;
+        void operator()(Connection* connection) const { all->give_back(connection); }
+    };
+    using Turn = std::unique_ptr<Connection, GiveBack>;
+    Turn take(Duration within);  // null: none was free
+    void give_back(Connection* connection);
 
     std::string ca_file_;
     std::size_t most_;

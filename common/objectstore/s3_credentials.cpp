@@ -3,9 +3,11 @@
 #include "common/files/file.hpp"
 #include "common/json/reader.hpp"
 #include "common/model/names.hpp"
+#include "common/objectstore/s3_request.hpp"
 #include "common/objectstore/s3_retry.hpp"
 #include "common/objectstore/s3_xml.hpp"
 
+#include <cstdlib>
 #include <unistd.h>
 
 namespace shoal::objectstore {
@@ -13,7 +15,7 @@ namespace {
 
 using Found = Result<std::optional<Credentials>>;
 
-constexpr std::size_t most_of_token = 64 * 1024;
+constexpr std::size_t most_of_token = 64U << 10U;
 constexpr std::int64_t renewed_before = 300;
 constexpr std::int64_t between_askings = 10;
 constexpr int attempts = 3;
@@ -63,6 +65,16 @@ Found from_profile(const Environment& environment)
     return std::optional{found};
 }
 
+// Where a service is, if the variable does not say otherwise; without a "/" at its end.
+Result<std::string> service_of(const Environment& environment, const char* variable, const std::string& usual)
+{
+    const std::string url = environment(variable);
+    if (url.empty()) return usual;
+    const auto endpoint = parse_endpoint(url);
+    if (!endpoint) return failure(no_keys(variable, endpoint.error().message));
+    return endpoint.value().scheme + "://" + endpoint.value().host + endpoint.value().path;
+}
+
 // STS takes a form; its reply is XML.
 std::string role_form(const std::string& role, const std::string& session, const std::string& token)
 {
@@ -78,9 +90,8 @@ Found from_web_identity(const Environment& environment, const Exchange& exchange
     const std::string source = "web identity " + model::printable(role);
     const auto token = files::read_small(file, most_of_token);
     if (!token) return failure(no_keys(source, token.error().message));
-    std::string url = environment("AWS_ENDPOINT_URL_STS");
-    if (url.empty()) url = "https://sts." + region + ".amazonaws.com";
-    if (!url.ends_with('/')) url += '/';
+    BOOST_OUTCOME_TRY(service, service_of(environment, "AWS_ENDPOINT_URL_STS", "https://sts." + region + ".amazonaws.com"));
+    const std::string url = service + "/";
     const std::string form = role_form(role, environment("AWS_ROLE_SESSION_NAME"), without_line_end(token.value()));
     const HttpReply reply =
         ask_patiently(exchange, {.method = "POST", .url = url, .headers = {"content-type: application/x-www-form-urlencoded"}, .body = form});
@@ -144,9 +155,7 @@ Found from_container(const Environment& environment, const Exchange& exchange)
 Found from_instance(const Environment& environment, const Exchange& exchange)
 {
     if (environment("AWS_EC2_METADATA_DISABLED") == "true") return std::optional<Credentials>{};
-    std::string base = environment("AWS_EC2_METADATA_SERVICE_ENDPOINT");
-    if (base.empty()) base = "http://169.254.169.254";
-    while (base.ends_with('/')) base.pop_back();
+    BOOST_OUTCOME_TRY(base, service_of(environment, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://169.254.169.254"));
     HttpRequest request{.method = "PUT",
         .url = base + "/latest/api/token",
         .headers = {"x-aws-ec2-metadata-token-ttl-seconds: 21600"},
@@ -210,9 +219,11 @@ CredentialSource::CredentialSource(Environment environment, Exchange exchange, s
 
 Result<Credentials> CredentialSource::ask(std::int64_t now)
 {
+    if (in_vain_ && std::abs(now - asked_at_) < between_askings) return failure(*in_vain_);
     asked_at_ = now;
-    BOOST_OUTCOME_TRY(found, find_credentials(environment_, exchange_, region_));
-    held_ = found;
+    auto found = find_credentials(environment_, exchange_, region_);
+    in_vain_ = found ? std::nullopt : std::optional{found.error()};
+    if (found) held_ = found.value();
     return found;
 }
 

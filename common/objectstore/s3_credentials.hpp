@@ -23,7 +23,7 @@ struct Credentials {
 };
 
 // What container and instance metadata services answer. malformed without its bytes, which hold secrets.
-Result<Credentials> decode_metadata(std::string_view json);
+Result<Credentials> decode_metadata(std::string_view text);
 
 // Looks once through all places. not_allowed where none has keys, or the one that is configured does not give any; hints what can be set.
 Result<Credentials> find_credentials(const Environment& environment, const Exchange& exchange, const std::string& region);
@@ -41,7 +41,7 @@ public:
     Result<Credentials> newer_than(const SigningKeys& ended, std::int64_t now);
 
 private:
-    Result<Credentials> ask(std::int64_t now);
+    Result<Credentials> ask(std::int64_t now);  // who comes within ten seconds of an asking in vain is told what came of it
 
     Environment environment_;
     Exchange exchange_;
@@ -49,6 +49,7 @@ private:
     std::mutex mutex_;
     std::optional<Credentials> held_;
     std::int64_t asked_at_ = 0;
+    std::optional<Error> in_vain_;  // what was asked last
 };
 
 }  // namespace shoal::objectstore

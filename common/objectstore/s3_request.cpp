@@ -40,7 +40,7 @@ std::string encoded(std::string_view text, std::string_view kept)
 
 Error no_s3_url(const std::string& url, const std::string& why)
 {
-    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "': " + why, "give s3://bucket or s3://bucket/prefix"};
+    return {Errc::invalid, "not the URL of a store: '" + shown_url(url) + "': " + why, "give s3://bucket or s3://bucket/prefix"};
 }
 
 // Lower-case letters, digits, "-" and ".", as DNS wants them; "_" and capitals are in old buckets and other stores.
@@ -102,13 +102,18 @@ std::string query_text(const Query& query)
     return text;
 }
 
+std::string shown_url(const std::string& url)
+{
+    return url.find('@') == std::string::npos ? model::printable(url) : "(not shown)";
+}
+
 Result<S3Location> parse_s3_url(const std::string& url)
 {
     if (!url.starts_with(scheme)) return failure(no_s3_url(url, "expected s3://"));
     const std::string_view rest = std::string_view{url}.substr(scheme.size());
     S3Location location;
     location.bucket = rest.substr(0, rest.find('/'));
-    if (!is_bucket_name(location.bucket)) return failure(no_s3_url(url, "'" + model::printable(location.bucket) + "' is no name of a bucket"));
+    if (!is_bucket_name(location.bucket)) return failure(no_s3_url(url, "no bucket has such a name"));
     std::string_view prefix = rest.substr(std::min(rest.size(), location.bucket.size() + 1));
     if (prefix.ends_with('/')) prefix.remove_suffix(1);
     if (!is_plain_prefix(prefix)) return failure(no_s3_url(url, "its prefix has an empty part, '.' or '..'"));
@@ -126,9 +131,7 @@ std::string s3_url(const S3Location& location)
 Result<Endpoint> parse_endpoint(const std::string& url)
 {
     const auto refused = [&url](const char* why) {
-        // A user in it may come with a password.
-        const std::string shown = url.find('@') == std::string::npos ? model::printable(url) : "(not shown)";
-        return failure(Errc::invalid, "not the URL of an endpoint: '" + shown + "': " + why, "give http(s)://host[:port][/path]");
+        return failure(Errc::invalid, "not the URL of an endpoint: '" + shown_url(url) + "': " + why, "give http(s)://host[:port][/path]");
     };
     Endpoint endpoint;
     const std::size_t colon = url.find("://");

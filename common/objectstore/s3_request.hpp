@@ -18,6 +18,9 @@ std::string percent_decoded(std::string_view text);
 using Query = std::map<std::string, std::string>;  // sorted by name, as a signature wants it
 std::string query_text(const Query& query);        // "a=1&uploads="; each name with its "="
 
+// For messages: not shown where keys or a password may be in it.
+std::string shown_url(const std::string& url);
+
 // s3://bucket[/prefix]
 struct S3Location {
     std::string bucket;

@@ -36,7 +36,7 @@ Verdict judge(const HttpReply& reply, const std::string& problem)
     if (reply.failure != Failure::none) return judge_failure(reply.failure);
     if (problem == "RequestTimeTooSkewed") return Verdict::other_clock;
     if (problem == "ExpiredToken" || problem == "ExpiredTokenException" || problem == "TokenRefreshRequired") return Verdict::other_keys;
-    if (problem == "RequestTimeout" || problem == "SlowDown" || problem == "ConditionalRequestConflict") return Verdict::again;
+    if (problem == "RequestTimeout" || problem == "SlowDown" || problem == "ConditionalRequestConflict" || problem == "OperationAborted") return Verdict::again;
     switch (reply.status) {
     case 307: return Verdict::other_address;
     case 408:

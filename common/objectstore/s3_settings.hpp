@@ -24,7 +24,7 @@ struct SharedProfile {
     Profile values;           // of the credentials file, and where it lacks one of the config file
     std::string credentials;  // path of the credentials file, for messages
 };
-// Nothing in it where there are no such files. not_found: AWS_PROFILE names one that neither has; not_allowed: it cannot be read.
+// Nothing in it where there are no such files, or they may not be read. not_found: AWS_PROFILE names one that neither has.
 Result<SharedProfile> read_shared_profile(const Environment& environment);
 
 struct S3Settings {

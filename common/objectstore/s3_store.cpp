@@ -102,7 +102,7 @@ Result<Object> S3Store::get(const std::string& key, std::size_t limit)
     BOOST_OUTCOME_TRY(check_key(*caller_, key));
     const auto whole = [](const HttpReply& reply) { return reply.status == 200; };
     // An error's body must fit too.
-    const std::size_t kept = std::max<std::size_t>(limit, 64 * 1024);
+    const std::size_t kept = std::max<std::size_t>(limit, 64U << 10U);
     BOOST_OUTCOME_TRY(reply, caller_->call({.key = key, .limit = kept, .acceptable = whole}));
     if (!reply.http.ok()) return failure(caller_->error_of(reply, key));
     if (reply.http.received > limit)
@@ -110,16 +110,20 @@ Result<Object> S3Store::get(const std::string& key, std::size_t limit)
     return Object{std::move(reply.http.body), version_of(reply.http)};
 }
 
+// What a range of no bytes still says: the object is there, this one, and reaches so far.
+Result<void> S3Store::check_end(const std::string& key, std::uint64_t end, const std::optional<Version>& expected)
+{
+    BOOST_OUTCOME_TRY(info, head(key));
+    if (expected && info.version != *expected) return failure(changed_error(caller_->name_of(key), *expected, info.version));
+    return info.size >= end ? Result<void>{success()} : failure(cut_error(caller_->name_of(key), end, info.size));
+}
+
 Result<void> S3Store::get_range(const std::string& key, std::uint64_t offset, MutableBytes out, const std::optional<Version>& expected)
 {
     BOOST_OUTCOME_TRY(check_key(*caller_, key));
     const Wanted wanted{offset, out.size()};
     const std::string name = caller_->name_of(key);
-    if (out.empty()) {
-        BOOST_OUTCOME_TRY(info, head(key));
-        if (expected && info.version != *expected) return failure(changed_error(name, *expected, info.version));
-        return info.size >= offset ? Result<void>{success()} : failure(cut_error(name, offset, info.size));
-    }
+    if (out.empty()) return check_end(key, offset, expected);
     S3Request request{.key = key, .headers = {"range: bytes=" + std::to_string(offset) + "-" + std::to_string(wanted.end() - 1)}, .out = out};
     if (expected) request.headers.push_back(if_match(*expected));
     request.acceptable = [&wanted](const HttpReply& reply) { return keeps_its_word(reply, wanted); };
@@ -156,11 +160,15 @@ Result<Version> S3Store::put_plainly(const std::string& key, std::string_view co
 }
 
 // If an attempt of ours may have been done already and its answer was lost, its mark is on what is there. The same content may be another writer's.
-Result<Version> S3Store::refused(const std::string& key, const Condition& condition, const std::string& mark, bool may_be_ours)
+Result<Version> S3Store::refused(const S3Reply& reply, const std::string& key, const Condition& condition, const std::string& mark)
 {
-    if (may_be_ours) {
+    if (reply.may_be_second) {
         const auto there = head_reply(key);
         if (there && there.value().http.ok() && there.value().http.header(mark_header) == mark) return version_of(there.value().http);
+    }
+    if (reply.http.status == 409) {  // a conflict, but it is not said with what
+        BOOST_OUTCOME_TRY(check_before(key, condition));
+        return failure(caller_->error_of(reply, key));
     }
     if (condition.kind == Condition::Kind::absent) return failure(exists_error(caller_->name_of(key)));
     return failure(changed_error(caller_->name_of(key), condition.version, "another or none"));
@@ -209,7 +217,7 @@ Result<Version> S3Store::put_if(const std::string& key, std::string_view content
     const int status = reply.http.status;
     const bool gone = status == 404 && reply.problem.code != "NoSuchBucket" && condition.kind == Condition::Kind::version;
     if (status == 412) conditions_ = Conditions::kept;
-    if (status == 412 || status == 409 || gone) return refused(key, condition, mark, reply.may_be_second);
+    if (status == 412 || status == 409 || gone) return refused(reply, key, condition, mark);
     if (status == 501) {
         lacks_conditions("it answers 501");
         return put_plainly(key, content);
@@ -243,14 +251,19 @@ Result<Page> S3Store::list(const std::string& prefix, const std::string& after, 
     const std::string& base = caller_->location().prefix;
     S3Request request{
         .key = {}, .query = {{"encoding-type", "url"}, {"list-type", "2"}, {"max-keys", std::to_string(limit)}, {"prefix", base + prefix}}, .limit = max_xml};
-    if (!after.empty()) request.query["start-after"] = base + after;
+    std::string last = base + after;
+    if (!last.empty()) request.query["start-after"] = last;  // also past the key that is the prefix itself
     BOOST_OUTCOME_TRY(reply, caller_->call(request));
     if (!reply.http.ok()) return failure(caller_->error_of(reply, ""));
     auto listing = decode_listing(reply.http.body);
     if (!listing) return failure(Errc::io, "store answers with no listing: " + url() + ": " + listing.error().message, "check AWS_ENDPOINT_URL");
     bucket_seen_ = Clock::now().time_since_epoch().count();
     Page page{std::move(listing.value().objects), {}};
+    if (after.empty()) last.clear();
     for (ObjectInfo& object : page.objects) {
+        // Or else there might be no end.
+        if (object.key <= last) return failure(Errc::io, "store lists keys that do not follow each other: " + caller_->name_of(object.key), {});
+        last = object.key;
         if (!object.key.starts_with(base + prefix)) return failure(Errc::io, "store lists what was not asked for: " + caller_->name_of(object.key), {});
         object.key.erase(0, base.size());
     }

@@ -36,11 +36,12 @@ private:
     Result<S3Reply> send_copy(const S3Location& from, const std::string& from_key, const std::string& key);
     Result<S3Reply> head_reply(const std::string& key);
     Result<void> check_bucket();
+    Result<void> check_end(const std::string& key, std::uint64_t end, const std::optional<Version>& expected);
     Result<void> check_before(const std::string& key, const Condition& condition);
     Result<Version> put_plainly(const std::string& key, std::string_view content);
     Result<S3Reply> send_if(const std::string& key, std::string_view content, const Condition& condition, const std::string& mark);
     Result<Version> put_if(const std::string& key, std::string_view content, const Condition& condition);
-    Result<Version> refused(const std::string& key, const Condition& condition, const std::string& mark, bool may_be_ours);
+    Result<Version> refused(const S3Reply& reply, const std::string& key, const Condition& condition, const std::string& mark);
     void lacks_conditions(const char* how);
     Version find_out(const std::string& key, std::string_view content, Version version);
 

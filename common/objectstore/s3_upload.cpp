@@ -122,19 +122,28 @@ void S3Upload::sweep()
     }
 }
 
-// An answer of 200 may hold an error after all; an answer that was lost shows in what is there then.
-Result<void> S3Upload::complete()
+// An answer of 200 may hold an error after all.
+Result<S3Reply> S3Upload::send_completion(const std::vector<std::string>& conditions)
 {
     const std::string body = completion(parts_);
     const auto completed = [](const HttpReply& reply) { return decode_completed(reply.body).has_value(); };
-    const auto reply = caller_->call({.method = "POST",
+    S3Request request{.method = "POST",
         .key = key_,
         .query = {{"uploadId", id_}},
-        .headers = {"content-type: application/xml", "if-none-match: *"},
+        .headers = conditions,
         .body = body,
         .acceptable = completed,
         .stall = complete_within,
-        .within = complete_within});
+        .within = complete_within};
+    request.headers.emplace_back("content-type: application/xml");
+    return caller_->call(request);
+}
+
+// An answer that was lost shows in what is there then.
+Result<void> S3Upload::complete()
+{
+    auto reply = send_completion({"if-none-match: *"});
+    if (reply && reply.value().http.status == 501) reply = send_completion({});  // it knows no conditions; that nothing is there has been looked at
     if (reply && reply.value().http.ok()) {
         id_.clear();
         return success();

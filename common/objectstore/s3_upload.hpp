@@ -30,6 +30,7 @@ private:
     Result<void> look_for_the_others(const S3Reply& reply);
     Result<void> make_visible();
     Result<void> complete();
+    Result<S3Reply> send_completion(const std::vector<std::string>& conditions);
     void sweep();
     void abort();
 

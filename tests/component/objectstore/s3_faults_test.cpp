@@ -1,6 +1,4 @@
-#include "tests/component/objectstore/s3_stub.hpp"
-
-#include "common/objectstore/s3_upload.hpp"
+#include "tests/component/objectstore/s3_faults.hpp"
 
 #include <atomic>
 #include <filesystem>
@@ -8,48 +6,6 @@
 
 namespace shoal::objectstore {
 namespace {
-
-constexpr const char* secret = "verysecretverysecretverysecret";
-
-std::size_t count(const std::string& text, const std::string& what)
-{
-    std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
-    return found;
-}
-
-class S3Faults : public testing::Test {
-protected:
-    std::unique_ptr<S3Store> store(
-        const std::string& endpoint, S3Limits limits = {}, std::map<std::string, std::string> more = {}, const S3Clock* clock = nullptr)
-    {
-        std::map<std::string, std::string> variables{{"AWS_ENDPOINT_URL", endpoint}, {"AWS_ACCESS_KEY_ID", "AKIA"}, {"AWS_SECRET_ACCESS_KEY", secret},
-            {"AWS_SESSION_TOKEN", "tokentoken"}, {"AWS_EC2_METADATA_DISABLED", "true"}};
-        for (const auto& [name, value] : more) variables[name] = value;
-        const Environment environment = [variables](const std::string& name) {
-            const auto found = variables.find(name);
-            return found == variables.end() ? std::string{} : found->second;
-        };
-        const auto settings = read_s3_settings(environment, "bucket");
-        EXPECT_TRUE(settings) << settings.error().text();
-        return std::make_unique<S3Store>(
-            std::make_shared<S3Caller>(S3Location{"bucket", ""}, settings.value(), environment, limits, clock == nullptr ? time.clock() : *clock));
-    }
-    // Four bytes from the second on of "0123456789".
-    Result<std::string> range(S3Store& from, const std::optional<Version>& version = {})
-    {
-        std::string out(4, '?');
-        BOOST_OUTCOME_TRY(from.get_range("the key", 2, std::as_writable_bytes(std::span{out}), version));
-        return out;
-    }
-    static void names(const Error& error, std::initializer_list<const char*> words)
-    {
-        for (const char* word : words) EXPECT_NE(error.text().find(word), std::string::npos) << word << " in " << error.text();
-        for (const char* hidden : {secret, "tokentoken", "Signature=", "AWS4-HMAC"}) EXPECT_EQ(error.text().find(hidden), std::string::npos) << error.text();
-    }
-    FakeTime time;
-    const std::string good = answer("206 Partial Content", "2345", "Content-Range: bytes 2-5/10\r\nETag: \"v1\"\r\n");
-};
 
 TEST_F(S3Faults, C12_WaitsAsToldAndThenFinishes)
 {
@@ -219,6 +175,16 @@ TEST_F(S3Faults, AProxyIsAskedUnlessTheHostIsExempt)
     EXPECT_EQ(proxy.requests().size(), before);
 }
 
+TEST_F(S3Faults, AProxyThatCannotBeUsedIsSaidWithoutItsPassword)
+{
+    for (const char* url : {"ftp://user:verysecretverysecretverysecret@proxy", "http://user:verysecretverysecretverysecret@pro xy"}) {
+        const ProxyVariables set{{{"HTTPS_PROXY", url}}};
+        const auto read = range(*store("https://s3.invalid"));
+        ASSERT_FALSE(read) << url;
+        names(read.error(), {"https://s3.invalid", "proxy"});
+    }
+}
+
 TEST_F(S3Faults, ABucketOfAnotherRegionIsSaidWithItsRegion)
 {
     Stub stub{{{problem("301 Moved Permanently", "PermanentRedirect", "x-amz-bucket-region: eu-west-3\r\n")}}};
@@ -323,103 +289,35 @@ TEST_F(S3Faults, AnEndpointThatIsNotThereIsNamed)
     names(unknown.error(), {"no-such-host.invalid"});
 }
 
-// Keeps what is put; knows no conditions: refuses them with 501, or takes no notice.
-Stub::Script without_conditions(std::map<std::string, std::string>& held, bool refuses)
+TEST_F(S3Faults, AnEndpointThatGoesAwayAfterItWasBusyMayComeBackToo)
 {
-    return [&held, refuses](const std::string& request, std::size_t) {
-        const std::string key = request.substr(request.find('/'), request.find(" HTTP") - request.find('/'));
-        const std::string body = request.substr(request.find("\r\n\r\n") + 4);
-        if (request.starts_with("PUT")) {
-            if (refuses && request.find("if-") != std::string::npos) return Answer{problem("501 Not Implemented", "NotImplemented")};
-            held[key] = body;
-            return Answer{answer("200 OK", "", "ETag: \"" + body + "\"\r\n")};
-        }
-        if (key.find('?') != std::string::npos) return Answer{answer("200 OK", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")};
-        if (!held.contains(key)) return Answer{answer("404 Not Found")};
-        const std::string got = answer("200 OK", held[key], "ETag: \"" + held[key] + "\"\r\n");
-        return Answer{request.starts_with("HEAD") ? got.substr(0, got.find("\r\n\r\n") + 4) : got};
-    };
+    auto busy = std::make_unique<Stub>(std::vector<Answer>{{answer("503 Slow Down", "", "Retry-After: 25\r\n")}});
+    const S3Clock clock = time.clock();
+    const S3Clock leaves{clock.now, clock.time_of_day, [&](Duration pause) {
+                             busy.reset();
+                             clock.pause(pause);
+                         }};
+    EXPECT_EQ(range(*store(busy->url(), {}, {}, &leaves)).error().code, Errc::timed_out);
+    EXPECT_GE(time.waited, std::chrono::seconds{35}) << "it was not waited for once it could not be reached";
 }
 
-TEST_F(S3Faults, C19_AStoreWithoutConditionsLosesNothingOfOneWriter)
+TEST_F(S3Faults, AStoreThatListsTheSameAgainIsNotListedForEver)
 {
-    for (const bool refuses : {true, false}) {
-        std::map<std::string, std::string> held;
-        Stub stub{without_conditions(held, refuses)};
-        const auto tested = store(stub.url());
-        testing::internal::CaptureStderr();
-        const Version first = tested->put("a", "one", Condition::absent()).value();
-        EXPECT_EQ(tested->put("a", "two", Condition::absent()).error().code, Errc::exists);
-        EXPECT_EQ(tested->put("a", "two", Condition::is("other")).error().code, Errc::changed);
-        EXPECT_EQ(held["/bucket/a"], "one");
-        EXPECT_TRUE(tested->put("a", "two", Condition::is(first)));
-        EXPECT_EQ(held["/bucket/a"], "two");
-        EXPECT_EQ(tested->put("b", "x", Condition::is(first)).error().code, Errc::changed);
-        const std::size_t before = stub.requests().size();
-        EXPECT_TRUE(tested->put("c", "x", Condition::absent()));
-        for (std::size_t i = before; i < stub.requests().size(); ++i) EXPECT_EQ(stub.requests()[i].find("if-none-match"), std::string::npos);
-        EXPECT_EQ(count(testing::internal::GetCapturedStderr(), "no conditional writes"), 1U);
-    }
-}
-
-TEST_F(S3Faults, APutWhoseAnswerWasLostIsKnownAgainAndAnothersOfTheSameContentIsNot)
-{
-    for (const bool ours : {true, false}) {
-        std::string mark;
-        Stub stub{[&](const std::string& request, std::size_t) {
-            if (request.find("list-type") != std::string::npos)
-                return Answer{answer("200 OK", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")};
-            if (request.starts_with("PUT")) {
-                if (!mark.empty()) return Answer{problem("412 No", "PreconditionFailed")};
-                mark = request.substr(request.find("x-amz-meta-write: "), 18 + 32);
-                return Answer{""};
-            }
-            if (mark.empty()) return Answer{answer("404 Not Found")};
-            return Answer{answer("200 OK", "", "ETag: \"e\"\r\n" + (ours ? mark : "x-amz-meta-write: another") + "\r\n")};
-        }};
-        const auto put = store(stub.url())->put("key", "mine", Condition::absent());
-        if (ours) {
-            ASSERT_TRUE(put) << put.error().text();
-            EXPECT_EQ(put.value(), "e");
-        } else {
-            EXPECT_EQ(put.error().code, Errc::exists);
-        }
-    }
-}
-
-TEST_F(S3Faults, APartThatIsRefusedAbortsTheUpload)
-{
-    Stub stub{[](const std::string& request, std::size_t) {
-        if (request.starts_with("POST"))
-            return Answer{answer("200 OK", "<InitiateMultipartUploadResult><UploadId>id+1</UploadId></InitiateMultipartUploadResult>")};
-        return request.starts_with("DELETE") ? Answer{answer("204 Gone")} : Answer{problem("403 Forbidden", "AccessDenied")};
-    }};
+    Stub stub{{{listing({"a", "b"}, true)}}};
     const auto tested = store(stub.url());
-    const std::string content(static_cast<std::size_t>(part_size(0) + 1), 'x');
-    auto upload = tested->upload("large", content.size()).value();
-    EXPECT_EQ(upload->write(as_bytes(content)).error().code, Errc::not_allowed);
-    upload.reset();
-    EXPECT_TRUE(stub.requests().front().starts_with("POST /bucket/large?uploads= HTTP")) << stub.requests().front();
-    EXPECT_TRUE(stub.requests().back().starts_with("DELETE /bucket/large?uploadId=id%2B1 HTTP")) << stub.requests().back();
+    EXPECT_EQ(tested->list("", "", 2).value().next, "b");
+    const auto again = tested->list("", "b", 2);
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, Errc::io);
+    Stub mixed{{{listing({"b", "a"}, true)}}};
+    EXPECT_EQ(store(mixed.url())->list("", "", 2).error().code, Errc::io);
 }
 
-TEST_F(S3Faults, ACompletionOf200WithAnErrorIsNoSuccess)
+TEST_F(S3Faults, TheKeyThatStandsForThePrefixItselfIsNotListed)
 {
-    Stub stub{[](const std::string& request, std::size_t) {
-        if (request.find("uploads=") != std::string::npos)
-            return Answer{answer("200 OK", "<InitiateMultipartUploadResult><UploadId>id</UploadId></InitiateMultipartUploadResult>")};
-        if (request.starts_with("POST")) return Answer{problem("200 OK", "InternalError")};
-        if (request.starts_with("HEAD")) return Answer{answer("404 Not Found")};
-        if (request.starts_with("GET")) return Answer{answer("200 OK", "<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>")};
-        return Answer{answer("200 OK", "", "ETag: \"part\"\r\n")};
-    }};
-    const auto tested = store(stub.url());
-    const std::string content(static_cast<std::size_t>(part_size(0) + 1), 'x');
-    auto upload = tested->upload("large", content.size()).value();
-    ASSERT_TRUE(upload->write(as_bytes(content)));
-    EXPECT_EQ(upload->commit().error().code, Errc::timed_out);
-    upload.reset();
-    EXPECT_TRUE(stub.requests().back().starts_with("DELETE"));
+    Stub stub{{{listing({"m/a"}, false)}}};
+    EXPECT_EQ(store(stub.url(), {}, {}, nullptr, "m/")->list("", "", 1).value().objects.at(0).key, "a");
+    EXPECT_NE(stub.requests().at(0).find("&start-after=m%2F "), std::string::npos) << stub.requests().at(0);
 }
 
 }  // namespace

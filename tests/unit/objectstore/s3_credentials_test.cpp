@@ -174,6 +174,31 @@ TEST_F(S3Credentials, OthersAreAskedForOnceWhateverHowManyLearnThatTheseHaveEnde
     EXPECT_EQ(asked.size(), 1U);
 }
 
+TEST_F(S3Credentials, AServiceThatDoesNotAnswerIsNotAskedByEachWhoNeedsIt)
+{
+    variables["AWS_CONTAINER_CREDENTIALS_FULL_URI"] = "http://localhost/c";
+    CredentialSource source{environment(), exchange(), "r"};
+    const SigningKeys ended{"OLD", "x", ""};
+    ASSERT_FALSE(source.newer_than(ended, 100));
+    const std::size_t once = asked.size();
+    for (const std::int64_t now : {100, 99, 105, 109}) EXPECT_FALSE(source.newer_than(ended, now));  // some have waited for the answer to the first
+    EXPECT_FALSE(source.current(109));
+    EXPECT_EQ(asked.size(), once);
+    services["http://localhost/c"] = answer;
+    EXPECT_TRUE(source.newer_than(ended, 110));
+}
+
+TEST_F(S3Credentials, AServicesPasswordIsNotShown)
+{
+    variables = {{"AWS_ROLE_ARN", "arn:r"}, {"AWS_WEB_IDENTITY_TOKEN_FILE", write("token", "JWT")}, {"AWS_ENDPOINT_URL_STS", "http://user:hidden@sts"}};
+    EXPECT_EQ(find().error().code, Errc::not_allowed);
+    EXPECT_EQ(find().error().text().find("hidden"), std::string::npos) << find().error().text();
+    variables = {{"AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://user:hidden@metadata"}};
+    services["http://user:hidden@metadata/latest/api/token"] = "SESSION";
+    EXPECT_EQ(find().error().code, Errc::not_allowed);
+    EXPECT_EQ(find().error().text().find("hidden"), std::string::npos) << find().error().text();
+}
+
 TEST(S3Metadata, RefusesWhatHasNoKeys)
 {
     for (const char* text : {"", "[]", "{}", R"({"AccessKeyId":"a"})", R"({"AccessKeyId":1,"SecretAccessKey":"b","Token":"c"})",

@@ -1,3 +1,4 @@
+#include "common/objectstore/object_store.hpp"
 #include "common/objectstore/s3_request.hpp"
 #include "common/objectstore/s3_upload.hpp"
 
@@ -31,6 +32,19 @@ TEST(S3Request, TakesABucketAndAPrefix)
     for (const char* url : {"s3://", "s3:///a", "s3://ab", "s3://bucket//a", "s3://bucket/a//b", "s3://bucket/../x", "s3://bucket/.", "s3://buc ket",
              "s3://user@host", "s3://-bucket", "s3://a..b", "s3:bucket"})
         EXPECT_EQ(parse_s3_url(url).error().code, Errc::invalid) << url;
+}
+
+TEST(S3Request, KeysInAUrlAreNotShown)
+{
+    for (const char* url : {"s3://AKIA:hid/den@bucket", "s3://AKIA:hidden@bucket/prefix"}) {
+        const auto refused = parse_s3_url(url);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().text().find("hid"), std::string::npos) << refused.error().text();
+    }
+    const auto other = check_url("https://user:hidden@host/");
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().text().find("hidden"), std::string::npos) << other.error().text();
+    EXPECT_NE(check_url("models@v1").error().text().find("models@v1"), std::string::npos);
 }
 
 TEST(S3Request, C18_TakesAnEndpointWithAPathAndATrailingSlash)

@@ -43,6 +43,7 @@ protected:
     {
         return [this](const PieceRun& run, MutableBytes out) -> Result<void> {
             ++reads;
+            if (takes > Duration{}) now += takes;
             if (broken) return failure(Errc::io, "broken");
             for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<std::byte>(run.first.value + i / piece_size);
             return success();
@@ -52,6 +53,7 @@ protected:
     std::uint32_t first = pieces->files()[0].first_piece;
     std::shared_ptr<AheadRoom> room = std::make_shared<AheadRoom>(64U << 20U);
     TimePoint now{};
+    Duration takes{};  // a read
     std::atomic<int> reads{0};
     bool broken = false;
 };
@@ -93,6 +95,15 @@ TEST_F(StretchesTest, WhatNobodyAsksForIsLetGo)
     now += std::chrono::seconds{11};
     EXPECT_TRUE(take(stretches, first + 40));
     EXPECT_FALSE(take(stretches, first + 1)) << "it is gone";
+}
+
+TEST_F(StretchesTest, WhatTookLongToReadIsStillThereForWhoAsksThen)
+{
+    takes = std::chrono::seconds{40};
+    Stretches stretches{pieces, room, reader()};
+    EXPECT_TRUE(take(stretches, first));
+    EXPECT_TRUE(take(stretches, first + 1));
+    EXPECT_EQ(reads, 1);
 }
 
 TEST_F(StretchesTest, MemoryComesBackWithTheLastPieceAndAtTheEnd)
