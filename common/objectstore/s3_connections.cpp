@@ -139,6 +139,7 @@ void set_method(CURL* handle, const HttpRequest& request, Headers& headers)
 void set_limits(CURL* handle, const HttpRequest& request, Duration left)
 {
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);  // a resolver that hangs holds nobody up
     curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, milliseconds(left));
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(std::min(request.connect_deadline, left)));
     curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, slow_bytes_per_second);
