@@ -10,7 +10,7 @@ import unittest
 import unittest.mock
 import urllib.parse
 
-from cluster import EndToEnd, free_port
+from cluster import EndToEnd
 
 SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "support" / "rgw.sh"
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIATEST0000000000AA", "AWS_SECRET_ACCESS_KEY": "testsecrettestsecrettestsecrettestsecret"}
@@ -27,12 +27,11 @@ class OnS3(EndToEnd):
         super().setUpClass()
         if not all(shutil.which(tool) for tool in TOOLS):
             raise unittest.SkipTest("S3 IS NOT TESTED: no Ceph here; run scripts/setup test")
-        port, cls.mon_port = free_port(), free_port()
         cls.gateway = pathlib.Path(tempfile.mkdtemp(prefix="shoal-rgw-"))
         cls.addClassCleanup(shutil.rmtree, cls.gateway, ignore_errors=True)
         cls.addClassCleanup(subprocess.run, [SCRIPT, "stop", cls.gateway], check=True)
-        subprocess.run([SCRIPT, "start", cls.gateway, str(port), str(cls.mon_port), str(os.getpid())], check=True)
-        cls.endpoint, cls.tls_port = f"http://127.0.0.1:{port}", cls.mon_port + 2
+        subprocess.run([SCRIPT, "start", cls.gateway, str(os.getpid())], check=True)
+        cls.endpoint, cls.tls_endpoint = ((cls.gateway / name).read_text().strip() for name in ("endpoint", "tls-endpoint"))
 
     def setUp(self):
         super().setUp()

@@ -76,11 +76,11 @@ class S3(OnS3):
         source = make_model(self.cluster.path("source"))
         publish = ("publish", source, "--model", "llama")
         trusting = {"AWS_CA_BUNDLE": f"{self.gateway}/certificate.pem"}
-        os.environ["AWS_ENDPOINT_URL"] = f"https://localhost:{self.tls_port}"
-        self.assert_exit(self.cluster.seeder_command(*publish), 4, "not trusted", f"https://localhost:{self.tls_port}", "AWS_CA_BUNDLE")
+        os.environ["AWS_ENDPOINT_URL"] = self.tls_endpoint
+        self.assert_exit(self.cluster.seeder_command(*publish), 4, "not trusted", self.tls_endpoint, "AWS_CA_BUNDLE")
         self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 0)
-        os.environ["AWS_ENDPOINT_URL"] = f"https://127.0.0.1:{self.tls_port}"
-        self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 4, "not trusted", f"https://127.0.0.1:{self.tls_port}")
+        os.environ["AWS_ENDPOINT_URL"] = self.tls_endpoint.replace("localhost", "127.0.0.1")
+        self.assert_exit(self.cluster.seeder_command(*publish, env=trusting), 4, "not trusted", self.tls_endpoint.replace("localhost", "127.0.0.1"))
 
     def test_a_publish_that_waits_for_a_silent_store_ends_when_it_is_told_to(self):
         source = make_model(self.cluster.path("source"))

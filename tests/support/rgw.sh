@@ -1,7 +1,7 @@
 #!/bin/bash
-# A Ceph of one monitor, one store in memory and one S3 gateway, on loopback. usage: rgw.sh start DIR PORT MONPORT [PID] | rgw.sh stop DIR
-# With PID it ends and DIR goes when that process has ended, in whatever way. MONPORT and the port after it are the monitor's; the one after that
-# is the gateway's with TLS, as localhost by DIR/certificate.pem. `stop` ends what `start` began, whatever became of it; DIR keeps the logs.
+# A Ceph of one monitor, one store in memory and one S3 gateway, on loopback. usage: rgw.sh start DIR PID | rgw.sh stop DIR
+# It ends, and DIR goes, when the process PID has ended, in whatever way. DIR/endpoint is where the gateway listens, DIR/tls-endpoint where it does so with
+# TLS, as localhost by DIR/certificate.pem. `stop` ends what `start` began, whatever became of it; DIR keeps the logs.
 # Key id AKIATEST0000000000AA, secret testsecrettestsecrettestsecrettestsecret.
 set -euo pipefail
 
@@ -36,13 +36,23 @@ stop() {
   end mon.a ceph-mon
 }
 
+# Four in a row, below those that the kernel gives to others: a monitor whose port is taken lets all that follows wait for ever.
+find_ports() {
+  local attempt
+  for attempt in $(seq 0 99); do
+    port=$((10000 + (parent + attempt * 531) * 4 % 20000))
+    [ -n "$(ss -Hltn "sport >= :$port and sport <= :$((port + 3))")" ] || return 0
+  done
+  fail "no free ports"
+}
+
 settings() {
   cat <<END
 [global]
 fsid = $fsid
 keyring = $dir/keyring
 mon initial members = a
-mon host = [v2:127.0.0.1:$((mon_port + 1)),v1:127.0.0.1:$mon_port]
+mon host = $monitor
 public network = 127.0.0.0/8
 cluster network = 127.0.0.0/8
 ms bind ipv6 = false
@@ -74,7 +84,7 @@ mon data = $dir/mon
 osd data = $dir/osd
 [client.rgw.a]
 rgw data = $dir/rgw
-rgw frontends = beast endpoint=127.0.0.1:$port ssl_endpoint=127.0.0.1:$((mon_port + 2)) ssl_certificate=$dir/certificate.pem ssl_private_key=$dir/key.pem tcp_nodelay=1
+rgw frontends = beast endpoint=127.0.0.1:$port ssl_endpoint=127.0.0.1:$((port + 3)) ssl_certificate=$dir/certificate.pem ssl_private_key=$dir/key.pem tcp_nodelay=1
 rgw dns name = localhost
 rgw gc obj min wait = 5
 END
@@ -82,9 +92,11 @@ END
 
 start() {
   local tool
-  for tool in ceph ceph-mon ceph-osd radosgw radosgw-admin curl openssl; do command -v "$tool" >/dev/null || fail "$tool is not installed; run scripts/setup test"; done
+  for tool in ss ceph ceph-mon ceph-osd radosgw radosgw-admin curl openssl; do command -v "$tool" >/dev/null || fail "$tool is not installed; run scripts/setup test"; done
   stop
   rm -rf "$dir"
+  find_ports
+  local monitor="[v2:127.0.0.1:$((port + 2)),v1:127.0.0.1:$((port + 1))]"
   mkdir -p "$dir"/{mon,osd,rgw,run,log}
   trap '[ $? = 0 ] || stop' EXIT
   cd "$dir"
@@ -97,13 +109,13 @@ start() {
     ceph-authtool keyring --gen-key -n client.admin --cap mon 'allow *' --cap osd 'allow *'
     ceph-authtool keyring --gen-key -n osd.0 --cap mon 'allow profile osd' --cap osd 'allow *'
     ceph-authtool keyring --gen-key -n client.rgw.a --cap mon 'allow rw' --cap osd 'allow rwx'
-    monmaptool --create --addv a "[v2:127.0.0.1:$((mon_port + 1)),v1:127.0.0.1:$mon_port]" --fsid "$fsid" monmap
+    monmaptool --create --addv a "$monitor" --fsid "$fsid" monmap
     ceph-mon --mkfs -i a --monmap monmap --keyring keyring
     ceph-mon -i a
     local id
     id=$(cat /proc/sys/kernel/random/uuid)
-    ceph osd create "$id" 0
-    ceph osd crush add osd.0 1.0 root=default host=here
+    timeout 60 ceph osd create "$id" 0
+    timeout 60 ceph osd crush add osd.0 1.0 root=default host=here
     ceph-osd -i 0 --mkfs --osd-uuid "$id"
     ceph-osd -i 0
     radosgw -n client.rgw.a
@@ -113,13 +125,15 @@ start() {
   [ "$i" -lt 300 ] || fail "the gateway does not answer; see $dir/log"
   radosgw-admin user create --uid=test --display-name=test --access-key=AKIATEST0000000000AA --secret=testsecrettestsecrettestsecrettestsecret \
     >log/user.log 2>&1 || fail "no user; see $dir/log/user.log"
-  [ -z "$parent" ] || watch "$parent" </dev/null >/dev/null 2>&1 &
+  echo "http://127.0.0.1:$port" >endpoint
+  echo "https://localhost:$((port + 3))" >tls-endpoint
+  watch "$parent" </dev/null >/dev/null 2>&1 &
 }
 
-dir=${2:?usage: rgw.sh start DIR PORT MONPORT [PID] | rgw.sh stop DIR}
+dir=${2:?usage: rgw.sh start DIR PID | rgw.sh stop DIR}
 case $dir in /?*) ;; *) fail "DIR must be an absolute path" ;; esac
 case $1 in
-start) port=${3:?PORT} mon_port=${4:?MONPORT} parent=${5:-} && start ;;
+start) parent=${3:?PID} && start ;;
 stop) stop ;;
 *) fail "neither start nor stop: $1" ;;
 esac

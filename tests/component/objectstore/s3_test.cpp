@@ -5,11 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
-#include <netinet/in.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 namespace shoal::objectstore {
@@ -17,26 +16,6 @@ namespace {
 
 constexpr const char* key_id = "AKIATEST0000000000AA";
 constexpr const char* secret = "testsecrettestsecrettestsecrettestsecret";
-
-// A port that is free, and the two after it.
-int free_ports()
-{
-    for (int attempt = 0; attempt < 50; ++attempt) {
-        const int port = 20000 + (::getpid() * 7 + attempt * 131) % 10000;
-        bool free = true;
-        for (int i = 0; i < 3; ++i) {
-            const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-            sockaddr_in address{};
-            address.sin_family = AF_INET;
-            address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-            address.sin_port = htons(static_cast<std::uint16_t>(port + i));
-            free = free && ::bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-            ::close(probe);
-        }
-        if (free) return port;
-    }
-    return 0;
-}
 
 // The real gateway, one for all tests of this process.
 class Gateway : public testing::Environment {
@@ -49,11 +28,9 @@ public:
         }
         directory = testing::TempDir() + "shoal-rgw-XXXXXX";
         ASSERT_NE(::mkdtemp(directory.data()), nullptr);
-        const int port = free_ports();
-        const std::string start =
-            std::string{SHOAL_RGW} + " start " + directory + " " + std::to_string(port + 10000) + " " + std::to_string(port) + " " + std::to_string(::getpid());
+        const std::string start = std::string{SHOAL_RGW} + " start " + directory + " " + std::to_string(::getpid());
         ASSERT_EQ(std::system(start.c_str()), 0) << start;
-        endpoint = "http://127.0.0.1:" + std::to_string(port + 10000);
+        std::ifstream{directory + "/endpoint"} >> endpoint;
     }
     void TearDown() override
     {
