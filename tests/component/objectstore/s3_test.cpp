@@ -8,7 +8,6 @@
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <sys/file.h>
 #include <unistd.h>
 
 namespace shoal::objectstore {
