@@ -233,16 +233,16 @@ void Fetch::tick()
     if (!ended_) look_for_stall(now);
 }
 
-// A seeder has found that the origin's bytes are not the revision's. Members that hold the rest may still finish it.
+// A seeder has found that the origin lacks some of the revision's bytes, or holds others. Members that hold the rest may still finish it.
 void Fetch::look_for_withdrawal(TimePoint now)
 {
-    const std::string cause = transfer_.withdrawn();
-    const bool hopeless = !cause.empty() && (transfer_.stats().connections == 0 || transfer_.stats().pieces_nobody_has > 0);
+    const auto cause = transfer_.withdrawn();
+    const bool hopeless = cause && (transfer_.stats().connections == 0 || transfer_.stats().pieces_nobody_has > 0);
     if (!hopeless) return attempt_.withdrawn_since.reset();
     if (!attempt_.withdrawn_since) attempt_.withdrawn_since = now;
     if (now - *attempt_.withdrawn_since < withdrawal_patience) return;
-    fail(
-        {Errc::integrity, "revision was withdrawn by its seeder: " + subject() + ": " + cause, "publish the model again, or restore the object that is named"});
+    fail({cause->code, "revision was withdrawn by its seeder: " + subject() + ": " + cause->message,
+        "publish the model again, or restore the object that is named"});
 }
 
 void Fetch::look_for_stall(TimePoint now)

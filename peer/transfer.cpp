@@ -11,7 +11,8 @@ namespace {
 
 swarm::Member member_from(const wire::Neighbour& neighbour)
 {
-    return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable, neighbour.holds_some};
+    return {neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable, neighbour.holds_some,
+        neighbour.zone};
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::optional<std::uint32_t> Transfer::wanting() const
     return neighbourhood_.wanting(revision_);
 }
 
-std::string Transfer::withdrawn() const
+std::optional<Error> Transfer::withdrawn() const
 {
     return neighbourhood_.withdrawn(revision_);
 }
@@ -170,7 +171,7 @@ void Transfer::on_reply(const wire::Reply& reply)
     session_->let_in(neighbourhood_.stock_clients() ? swarm::Strangers::let_in : swarm::Strangers::kept_out);
     members_.clear();
     for (const wire::Neighbour& neighbour : neighbourhood_.neighbours(revision_)) members_.push_back(member_from(neighbour));
-    session_->set_members(revision_, members_);
+    session_->set_members(revision_, members_, neighbourhood_.zone());
 }
 
 void Transfer::poll()

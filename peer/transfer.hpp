@@ -60,7 +60,7 @@ public:
     void refresh();  // asks the session again
     [[nodiscard]] const swarm::TorrentStats& stats() const { return stats_; }
     [[nodiscard]] std::optional<std::uint32_t> wanting() const;
-    [[nodiscard]] std::string withdrawn() const;
+    [[nodiscard]] std::optional<Error> withdrawn() const;
     // Why nothing comes: no tracker answers, nobody has it, or nobody sends.
     [[nodiscard]] std::string why_nothing_comes() const;
 

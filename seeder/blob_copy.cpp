@@ -12,6 +12,7 @@ namespace shoal::seeder {
 namespace {
 
 constexpr std::size_t copy_bytes = 4 * crypto::run_size;
+constexpr unsigned far_readers = 32;  // of small parts
 constexpr std::uint64_t huge_page = 2U << 20U;
 
 Error changed(const std::string& name, const Digest& expected, const Digest& found)
@@ -49,11 +50,15 @@ PackMemory memory_for_pack(std::uint64_t size)
 
 Result<void> read_parts(Crew& crew, const std::vector<Part>& parts, MutableBytes out, const PartSink& seen)
 {
-    return crew.run(parts.size(), [&](std::size_t i) -> Result<void> {
-        auto read = read_part(parts[i], out.subspan(parts[i].offset, parts[i].content.size));
-        if (read) crew.count(read.value().size());
-        return seen(i, std::move(read));
-    });
+    const bool far = std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.content.far; });
+    return crew.run(
+        parts.size(),
+        [&](std::size_t i) -> Result<void> {
+            auto read = read_part(parts[i], out.subspan(parts[i].offset, parts[i].content.size));
+            if (read) crew.count(read.value().size());
+            return seen(i, std::move(read));
+        },
+        far ? far_readers : 0);
 }
 
 Result<void> copy_file(const Crew& crew, objectstore::ObjectStore& store, const Part& file, const Digest& root, std::uint32_t piece_size)

@@ -25,6 +25,7 @@ public:
 struct Content {
     std::uint64_t size = 0;
     std::function<Result<std::shared_ptr<OpenContent>>()> open;
+    bool far = false;  // reads wait for a network
 };
 
 }  // namespace shoal::seeder

@@ -11,6 +11,7 @@ namespace {
 using crypto::ContentDigest;
 
 constexpr std::uint64_t read_ahead = 8U << 20U;
+constexpr unsigned far_passages = 8;  // each holds up to 32 MiB
 
 // Goes through one content in order; its tree is shared with helpers.
 class Passage {
@@ -52,6 +53,7 @@ private:
                     }
                     BOOST_OUTCOME_TRY(open.read(offset, run));
                     flat_.update(run);
+                    crew_.count(run.size());
                     return success();
                 }));
         }
@@ -82,13 +84,15 @@ Result<void> hash_contents(Crew& crew, const std::vector<Content>& contents, std
     const std::vector<std::size_t> order = by_size(contents);
     TreeBoard board{contents.size()};
     const bool helped = help == Help::yes && crew.threads() > 1;
-    return crew.run(contents.size() + (helped ? crew.threads() - 1 : 0), [&](std::size_t turn) -> Result<void> {
+    const bool far = std::any_of(contents.begin(), contents.end(), [](const Content& content) { return content.far; });
+    const auto work = [&](std::size_t turn) -> Result<void> {
         if (turn >= order.size()) return board.help([&] { return crew.ending(); });
         const std::size_t index = order[turn];
         auto done = sink(index, Passage{crew, contents[index], piece_size, helped ? &board : nullptr}.run());
         board.count_done();
         return done;
-    });
+    };
+    return crew.run(contents.size() + (helped ? crew.threads() - 1 : 0), work, far ? far_passages : 0);
 }
 
 Result<crypto::TreeDigest> hash_tree(Crew& crew, ConstBytes bytes, std::uint32_t piece_size)

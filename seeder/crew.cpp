@@ -72,9 +72,9 @@ Error Crew::given_up()
     return {Errc::interrupted, "interrupted", "run it again: what was finished is kept"};
 }
 
-Result<void> Crew::run(std::size_t count, const Work& work)
+Result<void> Crew::run(std::size_t count, const Work& work, unsigned waiting)
 {
-    const std::size_t hands = std::min<std::size_t>(threads_, count);
+    const std::size_t hands = std::min<std::size_t>(std::max(threads_, waiting), count);
     Shift shift{count, hands, ending_, ended_};
     std::vector<std::jthread> threads;
     threads.reserve(hands);

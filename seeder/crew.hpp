@@ -17,8 +17,9 @@ public:
     // `tick` is called on the caller's thread ten times a second during run(); false ends it. `ended` is called once when a run ends early, to wake who waits.
     Crew(unsigned threads, std::function<bool()> tick, std::function<void()> ended = {});
 
-    // work(0) to work(count - 1), begun in this order. The first failure ends the rest; a tick that said no is interrupted.
-    Result<void> run(std::size_t count, const Work& work);
+    // work(0) to work(count - 1), begun in this order, on as many threads as the crew has, or `waiting` if those are more: of work that waits for a network.
+    // The first failure ends the rest; a tick that said no is interrupted.
+    Result<void> run(std::size_t count, const Work& work, unsigned waiting = 0);
 
     [[nodiscard]] unsigned threads() const { return threads_; }
     [[nodiscard]] bool ending() const { return ending_; }  // long work asks, and fails with given_up()

@@ -13,7 +13,7 @@ Result<void> hash_files(Crew& crew, const SourceTree& tree, std::uint32_t piece_
     std::vector<std::size_t> index;
     for (std::size_t i = 0; i < tree.files.size(); ++i) {
         if (pack_of[i]) continue;
-        contents.push_back(reading.content(tree.files[i]));
+        contents.push_back(tree.files[i].content);
         index.push_back(i);
     }
     return hash_contents(crew, contents, piece_size, reading.help, [&](std::size_t i, Result<crypto::ContentDigest> digest) -> Result<void> {
@@ -26,7 +26,7 @@ Result<void> hash_files(Crew& crew, const SourceTree& tree, std::uint32_t piece_
 Result<crypto::TreeDigest> hash_pack(
     Crew& crew, const SourceTree& tree, std::uint32_t piece_size, const std::vector<FileIndex>& files, const Reading& reading, HashedSource& hashed)
 {
-    const std::vector<Part> parts = pack_parts(tree, files, reading.content);
+    const std::vector<Part> parts = pack_parts(tree, files);
     const std::uint64_t size = parts.back().offset + parts.back().content.size;
     const PackMemory buffer = memory_for_pack(size);
     const MutableBytes bytes{buffer.get(), size};
@@ -45,14 +45,14 @@ Result<crypto::TreeDigest> hash_pack(
 
 }  // namespace
 
-std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex>& files, const Rationed& content)
+std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex>& files)
 {
     std::vector<Part> parts;
     std::uint64_t offset = 0;
     for (const FileIndex file : files) {
         const SourceFile& source = tree.files[file.value];
-        parts.push_back({source.path, content(source), offset});
-        offset += source.state.size;
+        parts.push_back({source.path, source.content, offset});
+        offset += source.size;
     }
     return parts;
 }
@@ -81,10 +81,10 @@ std::vector<std::optional<std::size_t>> packs_of_files(std::size_t files, const 
 void fill(model::Manifest& manifest, const SourceTree& tree, const HashedSource& hashed, const std::vector<std::vector<FileIndex>>& packs)
 {
     for (std::size_t i = 0; i < tree.files.size(); ++i)
-        manifest.files.push_back({tree.files[i].path, tree.files[i].state.size, hashed.files[i].tree.pieces_root, hashed.files[i].sha256});
+        manifest.files.push_back({tree.files[i].path, tree.files[i].size, hashed.files[i].tree.pieces_root, hashed.files[i].sha256});
     for (std::size_t i = 0; i < packs.size(); ++i) {
         std::uint64_t size = 0;
-        for (const FileIndex file : packs[i]) size += tree.files[file.value].state.size;
+        for (const FileIndex file : packs[i]) size += tree.files[file.value].size;
         manifest.packs.push_back({packs[i], size, hashed.packs[i].pieces_root});
     }
 }

@@ -20,12 +20,10 @@ struct HashedSource {
 };
 
 // The files of one pack, as it lays them end to end.
-using Rationed = std::function<Content(const SourceFile& file)>;  // content_of(), perhaps with a ceiling on its reads
-std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex>& files, const Rationed& content);
+std::vector<Part> pack_parts(const SourceTree& tree, const std::vector<FileIndex>& files);
 
 // How a source is read: as little as can be, since opening thousands of small files costs more than hashing them.
 struct Reading {
-    Rationed content;
     Help help = Help::yes;
     // Get each file of a pack (on any thread) and each pack while they are in memory anyway. May be empty.
     std::function<void(FileIndex file, ConstBytes bytes)> packed;

@@ -38,7 +38,4 @@ private:
     TimePoint last_event_{};
 };
 
-// Reads that wait at the gate. `gate` outlives the content.
-Content rationed(Content content, OriginGate& gate);
-
 }  // namespace shoal::seeder

@@ -21,7 +21,8 @@ constexpr const char* examples = R"(Examples:
   shoal-seeder ls --store file:///srv/models)";
 constexpr const char* publish_examples = R"(Examples:
   shoal-seeder publish ./llama --model meta-llama/Llama-3.1-8B --tag prod --store file:///srv/models
-  shoal-seeder publish ~/.cache/huggingface/hub/models--x/snapshots/abc --model x --follow-links --store file:///srv/models)";
+  shoal-seeder publish ~/.cache/huggingface/hub/models--x/snapshots/abc --model x --follow-links --store file:///srv/models
+  shoal-seeder publish s3://bucket/llama --model llama --store s3://bucket/shoal)";
 constexpr const char* serve_example = R"(Example:
   shoal-seeder serve --store file:///srv/models --tracker http://tracker:8080 --zone eu-1a --upload-limit 400MB/s)";
 constexpr const char* tag_example = R"(Example:
@@ -58,7 +59,8 @@ struct Flags {
 
 void add_store(CLI::App& app, std::string& store)
 {
-    cli::add_check(app.add_option("--store", store, "Object store, file:///directory")->option_text("URL REQUIRED")->required(), objectstore::check_url);
+    cli::add_check(app.add_option("--store", store, "Object store, file:///directory or s3://bucket[/prefix]")->option_text("URL REQUIRED")->required(),
+        objectstore::check_url);
 }
 
 void add_json(CLI::App& app, Flags& flags)
@@ -99,9 +101,9 @@ std::string refuse_zero(const std::string& text)
 void add_publish(CLI::App& app, Flags& flags)
 {
     PublishOptions& options = flags.publish;
-    CLI::App& command = *app.add_subcommand("publish", "Make an immutable revision of a directory or a file; prints it");
+    CLI::App& command = *app.add_subcommand("publish", "Make an immutable revision of a directory, a file, or the keys below a prefix; prints it");
     command.footer(publish_examples);
-    command.add_option("SRC", options.source, "Directory, or one file")->required();
+    command.add_option("SRC", options.source, "Directory, one file, or s3://bucket[/prefix]")->required();
     command.add_option("--model", options.model, "Name of the model")->option_text("NAME REQUIRED")->required();
     add_store(command, options.store);
     cli::add_list(command, "--tag", options.tags, "Mutable name for the revision, may be repeated")->option_text("TAG");
@@ -112,8 +114,8 @@ void add_publish(CLI::App& app, Flags& flags)
     add_repeated(command, "--exclude", options.selection.exclude, "GLOB", "Not these files, after --include");
     cli::add_size(command, "--piece-size", options.piece_size, "Power of two from 256 KiB to 16 MiB; another one gives another revision")
         ->check(CLI::Validator{[](std::string& text) { return refuse_zero(text); }, ""});
-    CLI::Option* in_place = command.add_flag("--in-place", flags.in_place, "Refer to the files where they are instead of copying them");
-    command.add_flag("--copy", flags.copy, "Copy the files into the store (default)")->excludes(in_place);
+    CLI::Option* in_place = command.add_flag("--in-place", flags.in_place, "Refer to the files where they are instead of copying them (default for s3://)");
+    command.add_flag("--copy", flags.copy, "Copy the files into the store (default for directories)")->excludes(in_place);
     command.add_flag("--follow-links", flags.follow_links, "Take the files that links out of SRC point to");
     command.add_flag("--strict", flags.strict, "Refuse what looks like damaged weights instead of warning");
     cli::add_rate(command, "--origin-limit", options.origin_limit, "Ceiling on reads of SRC");
@@ -218,7 +220,8 @@ Result<Command> publish_command(Flags& flags)
     PublishOptions& options = flags.publish;
     BOOST_OUTCOME_TRY(annotations, pairs(flags.annotations, "--annotation"));
     options.annotations = std::move(annotations);
-    options.placement = flags.in_place ? Placement::in_place : Placement::copy;
+    const bool stays = flags.in_place || (!flags.copy && options.source.starts_with("s3://"));
+    options.placement = stays ? Placement::in_place : Placement::copy;
     options.links = flags.follow_links ? Links::follow : Links::inside;
     options.suspicious = flags.strict ? Suspicious::refuse : Suspicious::warn;
     return Command{options};

@@ -40,6 +40,12 @@ void OriginGate::set_ceiling(std::optional<std::uint64_t> bytes_per_second)
     changed_.notify_all();
 }
 
+bool OriginGate::lets_at_once(std::uint64_t bytes)
+{
+    const std::lock_guard lock{mutex_};
+    return !bucket_.rate() || bytes <= *bucket_.rate() / 20;
+}
+
 bool OriginGate::was_asked()
 {
     const std::lock_guard lock{mutex_};

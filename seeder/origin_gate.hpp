@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/core/clock.hpp"
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <condition_variable>
 #include <cstdint>
@@ -23,6 +23,8 @@ public:
     [[nodiscard]] bool admit(std::uint64_t bytes);
     // Counts bytes that were read without asking first; later readers wait for them.
     void charge(std::uint64_t bytes);
+    // Whether so many at once are no more than a twentieth of what a second allows.
+    [[nodiscard]] bool lets_at_once(std::uint64_t bytes);
     // Whether anybody has asked since the last time, or waits.
     [[nodiscard]] bool was_asked();
     // Blocks for `pause`; false once closed.
@@ -33,7 +35,7 @@ public:
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
-    RateBucket bucket_;
+    policy::RateBucket bucket_;
     std::uint64_t next_ticket_ = 0;
     std::uint64_t served_ = 0;  // the ticket whose turn it is
     std::uint64_t seen_ = 0;    // tickets, by was_asked()

@@ -9,6 +9,7 @@
 #include "common/swarm/piece_storage.hpp"
 #include "seeder/origin_gate.hpp"
 #include "seeder/side_by_side.hpp"
+#include "seeder/stretches.hpp"
 
 #include <atomic>
 #include <memory>
@@ -22,6 +23,7 @@ namespace shoal::seeder {
 struct OriginAccess {
     std::shared_ptr<OriginGate> gate;
     std::shared_ptr<SideBySide> readers;
+    std::shared_ptr<AheadRoom> ahead;                       // none: nothing is read ahead
     unsigned tries = 4;                                     // of a read that failed for a time (io, timed_out)
     Duration first_pause = std::chrono::milliseconds{250};  // doubled after each
 };
@@ -40,8 +42,8 @@ class OriginStorage final : public swarm::PieceStorage {
 public:
     OriginStorage(Origin origin, OriginAccess access);
 
-    // A whole piece: offset 0, out.size() its length (else internal: a part cannot be verified). One range request a piece, or one a file for pieces of a
-    // pack indexed in place. Errors name revision, swarm file, key and bytes:
+    // A whole piece: offset 0, out.size() its length (else internal: a part cannot be verified). One range request a piece at most, or one a file for pieces
+    // of a pack indexed in place; pieces of packs come ahead from a remote store. Errors name revision, swarm file, key and bytes:
     // integrity: cut, changed, or not what the digest says (expected and found are told); not_found: the object is gone; else what the store said at the last try.
     Result<void> read(PieceIndex piece, std::uint32_t offset, MutableBytes out) override;
     Result<void> write(PieceIndex piece, std::uint32_t offset, ConstBytes bytes) override;  // not_allowed
@@ -54,6 +56,8 @@ private:
     struct Part;
     [[nodiscard]] std::vector<Part> parts_of(PieceIndex piece, MutableBytes out) const;
     Result<void> read_verified(PieceIndex piece, MutableBytes out);
+    Result<void> read_run(const PieceRun& run, MutableBytes out);
+    static void add_or_extend(std::vector<Part>& parts, Part part);
     Result<void> read_parts(const std::vector<Part>& parts);
     Result<void> read_part(const Part& part);
     [[nodiscard]] bool is_piece(PieceIndex piece, ConstBytes bytes) const;
@@ -64,6 +68,7 @@ private:
 
     Origin origin_;
     OriginAccess access_;
+    std::optional<Stretches> stretches_;  // of a remote store
     std::atomic<std::uint64_t> bytes_read_{0};
     std::atomic<std::int64_t> bad_piece_{-1};
 };

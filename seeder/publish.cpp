@@ -34,9 +34,10 @@ public:
     Result<void> run()
     {
         begun_ = Clock::now();
-        BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store));
+        BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store, [this] { return !stop_.requested(); }));
         store_ = std::move(store);
-        BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }}));
+        OriginGate* const gate = options_.origin_limit == 0 ? nullptr : &watch_.gate();
+        BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }, gate}));
         tree_ = std::move(tree);
         BOOST_OUTCOME_TRY(refuse_store_inside());
         BOOST_OUTCOME_TRY(lay_out());
@@ -54,19 +55,27 @@ public:
     }
 
 private:
+    [[nodiscard]] std::optional<std::string> source_directory() const { return objectstore::directory_of(tree_.url); }
+
     // A copy of the store into itself would never be the same twice.
     Result<void> refuse_store_inside()
     {
         const auto directory = objectstore::directory_of(store_->url());
-        std::error_code none;
-        const std::string place = directory ? std::filesystem::canonical(*directory, none).string() + "/" : "";
-        if (directory && !none && (place.starts_with(tree_.root.string() + "/")) && !single_file())
-            return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": the store " + store_->url() + " lies inside it",
-                "give a directory beside the store");
-        return success();
+        if (source_directory() && !directory && options_.placement == Placement::in_place)
+            return failure(
+                Errc::invalid, "cannot publish in place: " + store_->url() + ": whoever reads that store does not see these files", "copy them, by --copy");
+        if (!lies_inside(directory)) return success();
+        return failure(Errc::invalid, "cannot publish: " + tree_.name + ": the store " + store_->url() + " lies inside it",
+            "give a directory or a prefix beside the store");
     }
 
-    [[nodiscard]] bool single_file() const { return !std::filesystem::is_directory(options_.source); }
+    [[nodiscard]] bool lies_inside(const std::optional<std::string>& directory) const
+    {
+        if (!source_directory()) return (store_->url() + "/").starts_with(tree_.url + "/");
+        std::error_code none;
+        const std::string place = directory ? std::filesystem::canonical(*directory, none).string() + "/" : "";
+        return directory && !none && place.starts_with(*source_directory() + "/") && std::filesystem::is_directory(options_.source);
+    }
 
     // Files of packs are looked at when they are read, which is once; with --strict all are, before anything is written.
     Result<void> report_suspicions()
@@ -80,7 +89,7 @@ private:
         BOOST_OUTCOME_TRY(findings, suspicious(watch_.crew(), tree_, now));
         const std::string all = warn(findings);
         if (options_.suspicious == Suspicious::warn || all.empty()) return success();
-        return failure(Errc::invalid, "cannot publish: " + tree_.root.string() + ": " + all, "correct the source, or publish it without --strict");
+        return failure(Errc::invalid, "cannot publish: " + tree_.name + ": " + all, "correct the source, or publish it without --strict");
     }
 
     // All of them in one line.
@@ -98,11 +107,13 @@ private:
     // Where the files lie, as the store of a publish in place says it.
     Result<Location> source_location() const
     {
-        Location location{objectstore::file_url(tree_.root), {}};
+        Location location{tree_.url, {}};
         if (options_.placement == Placement::copy) return location;
         for (const SourceFile& file : tree_.files) {
-            BOOST_OUTCOME_TRY(objectstore::path_of_key(tree_.root, file.path));
-            location.files.push_back({file.path, objectstore::version_of(file.state)});
+            if (source_directory()) {
+                BOOST_OUTCOME_TRY(objectstore::path_of_key(*source_directory(), file.path));
+            }
+            location.files.push_back({file.path, file.version});
         }
         return location;
     }
@@ -117,7 +128,7 @@ private:
         BOOST_OUTCOME_TRY(refuse_too_many_pieces());
         std::vector<std::uint64_t> sizes;
         sizes.reserve(tree_.files.size());
-        for (const SourceFile& file : tree_.files) sizes.push_back(file.state.size);
+        for (const SourceFile& file : tree_.files) sizes.push_back(file.size);
         packs_ = model::pack_files(sizes, manifest_.piece_size);
         return success();
     }
@@ -150,15 +161,9 @@ private:
             "give a larger --piece-size, or none");
     }
 
-    [[nodiscard]] Rationed content()
-    {
-        if (options_.origin_limit == 0) return [](const SourceFile& file) { return content_of(file); };
-        return [this](const SourceFile& file) { return rationed(content_of(file), watch_.gate()); };
-    }
-
     [[nodiscard]] Reading reading()
     {
-        Reading reading{content(), options_.origin_limit == 0 ? Help::yes : Help::no, {}, {}};
+        Reading reading{options_.origin_limit == 0 && source_directory() ? Help::yes : Help::no, {}, {}};
         if (options_.suspicious == Suspicious::warn) {
             suspicions_.resize(tree_.files.size());
             reading.packed = [this](FileIndex file, ConstBytes bytes) { suspicions_[file.value] = suspicion(tree_, tree_.files[file.value], bytes); };
@@ -202,7 +207,7 @@ private:
     Result<void> execute(const model::Layout& layout, const Location& source, const PublishPlan& plan)
     {
         BOOST_OUTCOME_TRY(upload(layout, plan));
-        BOOST_OUTCOME_TRY(watch_.crew().run(tree_.files.size(), [this](std::size_t i) { return check_unchanged(tree_.files[i]); }));
+        BOOST_OUTCOME_TRY(tree_.check_unchanged(watch_.crew()));
         if (stop_.requested()) return failure(Crew::given_up());
         BOOST_OUTCOME_TRY(write_names(*store_, objects_, plan));
         return outlast_removals(layout, source);
@@ -245,8 +250,21 @@ private:
         std::stable_sort(alone.begin(), alone.end(), [](const auto* a, const auto* b) { return a->size > b->size; });
         return watch_.crew().run(alone.size(), [&](std::size_t i) -> Result<void> {
             const SourceFile& file = tree_.files[alone[i]->files.front().value];
-            return copy_file(watch_.crew(), *store_, {file.path, content()(file), 0}, alone[i]->pieces_root, manifest_.piece_size);
+            BOOST_OUTCOME_TRY(copied, copied_by_the_store(file, *alone[i]));
+            if (copied) return success();
+            return copy_file(watch_.crew(), *store_, {file.path, file.content, 0}, alone[i]->pieces_root, manifest_.piece_size);
         });
+    }
+
+    // What it copies has the ETag of what was hashed.
+    Result<bool> copied_by_the_store(const SourceFile& file, const model::SwarmFile& blob)
+    {
+        if (!tree_.store) return false;
+        auto copied = store_->copy_from(*tree_.store, {file.path, file.size, file.version}, objectstore::blob_key(blob.pieces_root));
+        if (!copied && (copied.error().code == Errc::changed || copied.error().code == Errc::not_found))
+            return failure(source_changed(tree_.name + " key '" + model::printable(file.path) + "'", file.size, "another version"));
+        if (copied && copied.value()) watch_.crew().count(file.size);
+        return copied;
     }
 
     Result<void> upload_pack(const model::SwarmFile& pack)
@@ -254,7 +272,7 @@ private:
         std::vector<Digest> sha256;
         sha256.reserve(pack.files.size());
         for (const FileIndex file : pack.files) sha256.push_back(manifest_.files[file.value].sha256);
-        return copy_pack(watch_.crew(), *store_, pack_parts(tree_, pack.files, content()), sha256, pack.pieces_root);
+        return copy_pack(watch_.crew(), *store_, pack_parts(tree_, pack.files), sha256, pack.pieces_root);
     }
 
     void report(const PublishPlan& plan) const

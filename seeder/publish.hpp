@@ -1,4 +1,4 @@
-// `shoal-seeder publish`: an immutable revision out of a directory or a file, into a store. Blocking; called once, from main.
+// `shoal-seeder publish`: an immutable revision out of a directory, a file or the keys below a prefix, into a store. Blocking; called once, from main.
 #pragma once
 
 #include "common/core/result.hpp"

@@ -62,7 +62,7 @@ private:
             auto loaded = objectstore::load_manifest(store_, revision_);
             if (loaded)
                 manifest_ = std::move(loaded).value();
-            else if (loaded.error().code == Errc::io || loaded.error().code == Errc::not_allowed)
+            else if (loaded.error().code == Errc::io || loaded.error().code == Errc::timed_out || loaded.error().code == Errc::not_allowed)
                 return failure(loaded.error());
             else
                 obs::log(obs::Level::warning, "the manifest cannot be read, its blobs stay: " + loaded.error().message);
@@ -202,7 +202,7 @@ Result<void> remove(const RemoveOptions& options, const Stop& stop)
 {
     BOOST_OUTCOME_TRY(model::check_model_name(options.model));
     BOOST_OUTCOME_TRY(revision, parse_revision(options.revision));
-    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
+    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store, [&stop] { return !stop.requested(); }));
     return Removal{options, stop, *store, revision}.run();
 }
 

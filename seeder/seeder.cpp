@@ -13,7 +13,8 @@ namespace shoal::seeder {
 namespace {
 
 constexpr unsigned worker_threads = 10;                 // a load each, one that asks whether the store answers, one whether it still holds what is served
-constexpr unsigned reader_threads = 8;                  // beside the disk threads, for pieces of many files
+constexpr unsigned reader_threads = 32;                 // beside the disk threads, for pieces of many files
+constexpr std::size_t ahead_bytes = 32U << 20U;         // of packs that were read ahead
 constexpr std::size_t counted_a_second = 32;            // revisions whose traffic is looked at
 constexpr Duration busy_for = std::chrono::seconds{2};  // after the last read of the store
 constexpr std::size_t longest_trouble = 1000;           // bytes of it in a beat
@@ -40,7 +41,7 @@ std::vector<swarm::Member> members(const std::vector<wire::Neighbour>& neighbour
     result.reserve(neighbours.size());
     for (const wire::Neighbour& neighbour : neighbours)
         result.push_back({neighbour.peer, neighbour.key, neighbour.role == wire::Role::seeder, neighbour.dial, neighbour.endpoints, neighbour.dialable,
-            neighbour.holds_some});
+            neighbour.holds_some, neighbour.zone});
     return result;
 }
 
@@ -71,7 +72,7 @@ Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<obj
     : loop_{loop},
       options_{options},
       metrics_{std::move(metrics)},
-      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads)},
+      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads), std::make_shared<AheadRoom>(ahead_bytes)},
       store_{std::make_shared<MeteredStore>(std::move(store), metrics_, access_.gate)},
       open_source_{metered_sources(metrics_, access_.gate)},
       notified_{std::make_shared<std::atomic<bool>>(false)},
@@ -158,6 +159,7 @@ wire::Holding Seeder::holding(const RevisionId& revision, const Served& served) 
     holding.model = served.model;
     holding.state = served.refused ? wire::HoldState::withdrawn : served_.contains(revision) ? wire::HoldState::held : wire::HoldState::wanted;
     holding.trouble = clipped(served.trouble);
+    holding.missing = served.refused && served.missing;
     const Moved moved = traffic_.total(revision);
     holding.from_origin = moved.from_origin;
     holding.sent = moved.sent;
@@ -186,8 +188,8 @@ void Seeder::on_reply(const wire::Reply& reply)
 
 void Seeder::introduce(const RevisionId& revision)
 {
-    session_->set_members(revision, members(neighbourhood_.neighbours(revision)));
-    session_->set_seeders(revision, neighbourhood_.seeders(revision));
+    session_->set_members(revision, members(neighbourhood_.neighbours(revision)), neighbourhood_.zone());
+    session_->set_seeders(revision, neighbourhood_.seeders(revision), neighbourhood_.origin_copies());
 }
 
 void Seeder::obey()

@@ -48,20 +48,26 @@ std::string sentence(const std::string& path, const std::string& why)
     return "'" + model::printable(path) + "' " + why;
 }
 
+Error ends_before()
+{
+    return {Errc::malformed, "it ends before", {}};
+}
+
 using ReadAt = std::function<Result<std::string>(std::uint64_t offset, std::uint64_t length)>;
 
 Result<std::string> read(const SourceFile& file, std::uint64_t offset, std::uint64_t length)
 {
-    BOOST_OUTCOME_TRY(open, files::open_read(file.place));
+    if (offset > file.size || length > file.size - offset) return failure(ends_before());
+    BOOST_OUTCOME_TRY(open, file.content.open());
     std::string bytes(length, '\0');
-    BOOST_OUTCOME_TRY(files::read_exactly(open, file.place, offset, std::as_writable_bytes(std::span{bytes})));
+    BOOST_OUTCOME_TRY(open->read(offset, std::as_writable_bytes(std::span{bytes})));
     return bytes;
 }
 
 // Why the file's weights look wrong; empty if they do not, or cannot be read.
 std::string look_at_weights(const SourceFile& file, const ReadAt& read)
 {
-    const std::uint64_t size = file.state.size;
+    const std::uint64_t size = file.size;
     const auto head = read(0, std::min<std::uint64_t>(size, head_bytes));
     if (!head) return {};
     if (std::string why = suspicious_weights(file.path, head.value(), size); !why.empty() || !file.path.ends_with(".safetensors")) return why;
@@ -79,8 +85,8 @@ bool is_published(const SourceTree& tree, const std::string& path)
 
 std::string look_at_index(const SourceTree& tree, const SourceFile& file, const ReadAt& read)
 {
-    if (file.state.size > max_index) return "is too large for an index";
-    const auto content = read(0, file.state.size);
+    if (file.size > max_index) return "is too large for an index";
+    const auto content = read(0, file.size);
     if (!content) return {};
     const auto named = indexed_files(content.value());
     if (!named) return named.error().message;
@@ -169,7 +175,7 @@ std::string suspicion(const SourceTree& tree, const SourceFile& file, ConstBytes
 {
     return finding(tree, file, [&](std::uint64_t offset, std::uint64_t length) -> Result<std::string> {
         const std::string_view all{reinterpret_cast<const char*>(content.data()), content.size()};
-        if (offset > all.size() || length > all.size() - offset) return failure(Errc::malformed, "it ends before");
+        if (offset > all.size() || length > all.size() - offset) return failure(ends_before());
         return std::string{all.substr(offset, length)};
     });
 }

@@ -1,11 +1,15 @@
-// What there is to publish below a directory (or one file): which files, under which paths, and what they looked like then. Blocking; any thread.
+// What there is to publish: which files, under which paths, and what they looked like then. Blocking; any thread.
 #pragma once
 
 #include "common/core/result.hpp"
-#include "common/files/file.hpp"
+#include "common/objectstore/object_store.hpp"
+#include "seeder/complaints.hpp"
 #include "seeder/content.hpp"
+#include "seeder/crew.hpp"
+#include "seeder/origin_gate.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,14 +24,18 @@ struct Selection {
 };
 
 struct SourceFile {
-    std::string path;        // in the revision
-    files::Path place;       // on this machine
-    files::FileState state;  // of the file itself, links followed
+    std::string path;  // in the revision, and the key in the source's store
+    std::uint64_t size = 0;
+    objectstore::Version version;
+    Content content;  // integrity, naming the file, if it is not (any more) as it was seen
 };
 
 struct SourceTree {
-    files::Path root;               // absolute, no links: a file's path below it leads to its place
-    std::vector<SourceFile> files;  // by the bytes of their paths
+    std::string name;                                 // for messages
+    std::string url;                                  // of the store whose keys the files are
+    std::shared_ptr<objectstore::ObjectStore> store;  // that; none of a directory
+    std::vector<SourceFile> files;                    // by the bytes of their paths
+    std::function<Result<void>(Crew&)> check_unchanged;
     [[nodiscard]] std::uint64_t bytes() const;
 };
 
@@ -37,17 +45,23 @@ struct WalkOptions {
     Links links = Links::inside;
     Selection selection;
     std::function<bool()> keep_going = [] { return true; };  // asked now and then; false: interrupted
+    OriginGate* gate = nullptr;                              // at which reads of contents wait; outlives the tree
 };
 
-// not_found: no source, or nothing left to publish; not_allowed: a directory that cannot be read; invalid, in one message for all: what no revision can hold
-// (links out of the tree or to nowhere, FIFOs, sockets, devices, names that cannot be stored). A `.shoal.json` and a `.shoal/` at the top are left out.
+// Of a directory, one file, or s3://bucket[/prefix]. not_found: no source, or nothing left to publish; not_allowed: what cannot be read; invalid, in one message
+// for all: what no revision can hold (links out of the tree or to nowhere, FIFOs, sockets, devices, names that cannot be stored, a key below another one).
+// A `.shoal.json` and a `.shoal/` at the top are left out, and so are keys that stand for directories.
 Result<SourceTree> walk_source(const std::string& source, const WalkOptions& options);
-
-// The file's bytes; integrity, naming it, if it is not (any more) as it was seen.
-Content content_of(const SourceFile& file);
-Result<void> check_unchanged(const SourceFile& file);
+Result<SourceTree> walk_directory(const std::string& source, const WalkOptions& options);
+Result<SourceTree> list_source(const std::string& url, const WalkOptions& options);
 
 // Pairs of paths that only differ in case: some filesystems cannot hold both.
 std::vector<std::string> case_twins(const SourceTree& tree);
+
+// The tree as it is published: sorted. invalid: `complaints`; not_found: no file is left.
+Result<SourceTree> finished(SourceTree tree, const Complaints& complaints, const char* hint);
+Error too_many_files(const SourceTree& tree);
+// What reads and checks of a source that is not as it was seen fail with. `found`: "it gone", "12 bytes".
+Error source_changed(const std::string& name, std::uint64_t size, const std::string& found);
 
 }  // namespace shoal::seeder

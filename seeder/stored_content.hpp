@@ -1,17 +1,16 @@
-// The bytes of a published revision, where its location says they are. Any thread.
+// The bytes of objects in a store, read as contents. Any thread.
 #pragma once
 
-#include "common/model/layout.hpp"
-#include "common/objectstore/catalog.hpp"
 #include "common/objectstore/object_store.hpp"
 #include "seeder/content.hpp"
+#include "seeder/origin_gate.hpp"
 
-#include <memory>
+#include <cstdint>
 #include <string>
 
 namespace shoal::seeder {
 
-// `size` bytes at `offset` of an object. Opening looks at it: not_found, or integrity if `whole` and the object is not exactly that long.
+// `size` bytes at `offset` of an object. Without a version, opening looks at it: not_found, or integrity if `whole` and the object is not exactly that long.
 struct ObjectRange {
     std::string key;
     std::uint64_t offset = 0;
@@ -20,6 +19,10 @@ struct ObjectRange {
     objectstore::Version version;  // if not empty: a read is changed if another is there
 };
 
-Content content_of(objectstore::ObjectStore& store, ObjectRange range);
+// Whether reads of it cross a network: they are made large and ahead then, and no byte is worth being read twice.
+bool is_remote(const objectstore::ObjectStore& store);
+
+// Reads wait at the gate, where there is one; it and the store outlive the content. What is expected is read ahead from a remote store, 32 MiB at most.
+Content content_of(objectstore::ObjectStore& store, ObjectRange range, OriginGate* gate = nullptr);
 
 }  // namespace shoal::seeder

@@ -67,7 +67,7 @@ bool ends_it(const Error& error)
 
 Errc worst(Errc code)
 {
-    return code == Errc::not_allowed || code == Errc::io ? code : Errc::integrity;
+    return code == Errc::not_allowed || code == Errc::io || code == Errc::timed_out ? code : Errc::integrity;
 }
 
 // What the store says of a revision.
@@ -113,14 +113,14 @@ private:
         return source_ == nullptr ? objectstore::blob_key(swarm_file.pieces_root) : published_.location.files[index.value].key;
     }
 
-    [[nodiscard]] Content limited(Content content) { return options_.origin_limit == 0 ? content : rationed(std::move(content), watch_.gate()); }
+    [[nodiscard]] OriginGate* gate() { return options_.origin_limit == 0 ? nullptr : &watch_.gate(); }
 
     // A file where it lies, or the blob that is all of it.
     [[nodiscard]] Content whole_file(const model::SwarmFile& swarm_file, FileIndex index)
     {
-        if (source_ == nullptr) return limited(content_of(store_, {key_of(swarm_file, index), 0, file(index).size, true, {}}));
+        if (source_ == nullptr) return content_of(store_, {key_of(swarm_file, index), 0, file(index).size, true, {}}, gate());
         const objectstore::SourceFile& place = published_.location.files[index.value];
-        return limited(content_of(*source_, {place.key, 0, file(index).size, true, place.version}));
+        return content_of(*source_, {place.key, 0, file(index).size, true, place.version}, gate());
     }
 
     Result<void> verify_files()
@@ -132,7 +132,8 @@ private:
             files.push_back(&swarm_file);
             contents.push_back(whole_file(swarm_file, swarm_file.files.front()));
         }
-        return hash_contents(watch_.crew(), contents, layout_.piece_size(), options_.origin_limit == 0 ? Help::yes : Help::no,
+        const bool twice = options_.origin_limit == 0 && !is_remote(source_ == nullptr ? store_ : *source_);
+        return hash_contents(watch_.crew(), contents, layout_.piece_size(), twice ? Help::yes : Help::no,
             [&](std::size_t i, Result<crypto::ContentDigest> digest) -> Result<void> {
                 const FileIndex index = files[i]->files.front();
                 if (!digest) return note(*files[i], index, digest.error());
@@ -167,7 +168,7 @@ private:
         std::vector<Part> parts;
         for (std::uint64_t at = 0; at < pack.size; at += layout_.piece_size()) {
             const std::uint64_t length = std::min<std::uint64_t>(layout_.piece_size(), pack.size - at);
-            parts.push_back({pack.path, limited(content_of(store_, {objectstore::blob_key(pack.pieces_root), at, length, false, {}})), at});
+            parts.push_back({pack.path, content_of(store_, {objectstore::blob_key(pack.pieces_root), at, length, false, {}}, gate()), at});
         }
         return parts;
     }
@@ -249,7 +250,8 @@ Result<void> verify(const VerifyOptions& options, const Stop& stop)
     const TimePoint begun = Clock::now();
     BOOST_OUTCOME_TRY(model::check_model_name(options.model));
     BOOST_OUTCOME_TRY(id, parse_revision(options.revision));
-    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store));
+    const auto keep_going = [&stop] { return !stop.requested(); };
+    BOOST_OUTCOME_TRY(store, objectstore::open_store(options.store, keep_going));
     BOOST_OUTCOME_TRY(objectstore::require_revision(*store, options.model, id));
     BOOST_OUTCOME_TRY(revision, objectstore::load_manifest(*store, id));
     const model::Layout layout{revision.manifest};
@@ -258,7 +260,7 @@ Result<void> verify(const VerifyOptions& options, const Stop& stop)
     BOOST_OUTCOME_TRY(location, objectstore::load_location(*store, revision));
     std::unique_ptr<ObjectStore> source;
     if (!location.root.empty()) {
-        BOOST_OUTCOME_TRY(opened, objectstore::open_store(location.root));
+        BOOST_OUTCOME_TRY(opened, objectstore::open_store(location.root, keep_going));
         source = std::move(opened);
     }
     const std::size_t files = revision.manifest.files.size();

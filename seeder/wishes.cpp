@@ -44,7 +44,7 @@ void Wishes::load_failed(const RevisionId& revision, const Error& error, TimePoi
 {
     Served& served = all_[revision];
     const bool wrong = is_wrong(error.code);
-    if (!served.spoiled) served.trouble = error.text();  // what it was withdrawn for says more
+    if (!served.spoiled) served.tell(error);  // what it was withdrawn for says more
     served.refused = wrong || served.spoiled;
     served.state = served.refused ? ServeState::withdrawn : ServeState::waiting;
     served.act_at = now + (error.code == Errc::not_found || served.spoiled ? limits_.missing_retry
@@ -55,7 +55,7 @@ void Wishes::load_failed(const RevisionId& revision, const Error& error, TimePoi
 Wishes::Verdict Wishes::storage_failed(const RevisionId& revision, const Error& error, TimePoint now)
 {
     Served& served = all_[revision];
-    served.trouble = error.text();
+    served.tell(error);
     if (is_wrong(error.code)) {
         served.state = ServeState::withdrawn;
         served.spoiled = served.refused = true;

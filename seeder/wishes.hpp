@@ -36,9 +36,15 @@ struct Served {
     std::string model;  // as the wish named it
     ServeState state = ServeState::waiting;
     std::string trouble;
+    bool missing = false;  // the trouble is that something is gone
     bool refused = false;  // told to be withdrawn, also while the store is looked at again
     bool spoiled = false;  // withdrawn for its bytes: not forgotten before they are right
     unsigned failures = 0;
+    void tell(const Error& error)
+    {
+        trouble = error.text();
+        missing = error.code == Errc::not_found;
+    }
     TimePoint wished_at{};
     TimePoint act_at{};  // waiting: not loaded before; paused: resumed then; withdrawn: looked at again then; serving: trouble is over then
 };

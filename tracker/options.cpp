@@ -26,13 +26,19 @@ void add_serve(CLI::App& app, ServeOptions& options)
 {
     CLI::App& serve = *app.add_subcommand("serve", "Know who holds and wants what, and introduce them to each other");
     cli::add_check(
-        serve.add_option("--store", options.store, "Object store, file:///directory")->option_text("URL REQUIRED")->required(), objectstore::check_url);
+        serve.add_option("--store", options.store, "Object store, file:///directory or s3://bucket[/prefix]")->option_text("URL REQUIRED")->required(),
+        objectstore::check_url);
     cli::add_check(serve.add_option("--listen", options.listen, "HTTP address")->option_text("[ADDR]:PORT (default :8080)"), net::check_http);
     CLI::Option* beat = cli::add_duration(serve, "--beat", options.beat, "How often processes report, 200ms to 60s; gone after two that are missed");
     cli::add_check(beat->option_text("DURATION (default 3s)"), check_beat);
     serve.add_option("--topology", options.topology, "Lines of '<address range or node name> <zone> [<rack>]', for nodes that do not say it themselves")
         ->option_text("FILE");
-    cli::add_rate(serve, "--origin-limit", options.origin_limit, "Ceiling on reads of the object store by all seeders together");
+    cli::add_rate(serve, "--origin-limit", options.origin.limit, "Ceiling on reads of the object store by all seeders together");
+    serve
+        .add_option(
+            "--origin-copies", options.origin.copies, "Copies of a revision that may leave the seeders, 1 to 64, where the origin has room and it helps")
+        ->option_text("K (default 1)")
+        ->check(CLI::Range(1U, 64U));
     serve.add_flag("--allow-stock-clients", options.allow_stock_clients, "Let plain BitTorrent clients take part: announce, scrape, torrents");
     serve.footer("Examples:\n"
                  "  shoal-tracker serve --store file:///srv/models\n"

@@ -1,6 +1,8 @@
 // The command line of shoal-tracker.
 #pragma once
 
+#include "tracker/switchboard.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -13,7 +15,7 @@ struct ServeOptions {
     std::chrono::milliseconds beat = std::chrono::seconds{3};
     std::string topology;  // path of the file; empty: none
     bool allow_stock_clients = false;
-    std::uint64_t origin_limit = 0;  // bytes/s; 0: none
+    OriginTerms origin;
 };
 
 struct CommandLine {

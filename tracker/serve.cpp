@@ -31,7 +31,7 @@ Result<void> run(const ServeOptions& options)
     server_options.beat = options.beat;
     server_options.topology = std::move(topology);
     server_options.stock_clients = options.allow_stock_clients ? StockClients::allowed : StockClients::refused;
-    server_options.origin_limit = options.origin_limit;
+    server_options.origin = options.origin;
     server_options.seed = random_seed();
     Result<void> ended = success();
     const net::Handle signals = loop.on_signals([&loop](int /*signal*/) {

@@ -40,7 +40,7 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, objectstore::Objec
 Server::Server(net::Loop& loop, objectstore::ObjectStore& store, ServerOptions options)
     : now_{std::move(options.now)},
       metrics_{"shoal-tracker"},
-      board_{options.beat, std::move(options.topology), options.seed, now_(), options.origin_limit},
+      board_{options.beat, std::move(options.topology), options.seed, now_(), options.origin},
       library_{loop, store, options.cache_bytes, now_},
       beats_{loop, board_, metrics_, now_},
       stock_{options.stock_clients, board_, library_, [this] { beats_.let_go(); }, now_},

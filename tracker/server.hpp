@@ -28,8 +28,8 @@ struct ServerOptions {
     Duration beat = std::chrono::seconds{3};
     Topology topology;
     StockClients stock_clients = StockClients::refused;
-    std::uint64_t origin_limit = 0;  // of all seeders together, bytes/s; 0: none
-    std::uint64_t seed = 0;          // of the random part of the hand-out
+    OriginTerms origin;
+    std::uint64_t seed = 0;  // of the random part of the hand-out
     std::size_t cache_bytes = 64U << 20U;
     std::function<TimePoint()> now = Clock::now;
 };

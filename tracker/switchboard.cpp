@@ -19,6 +19,19 @@ wire::Nearness nearness(const Place& a, const Place& b)
     return !a.rack.empty() && a.rack == b.rack ? wire::Nearness::rack : wire::Nearness::zone;
 }
 
+policy::Role role_of(const Member& member)
+{
+    return member.is_seeder() ? policy::Role::seeder : policy::Role::peer;
+}
+
+std::vector<policy::Received> received_in(const wire::Beat& beat)
+{
+    std::vector<policy::Received> received;
+    received.reserve(beat.received.size());
+    for (const auto& [from, bytes] : beat.received) received.push_back({from, bytes});
+    return received;
+}
+
 // What it says of itself goes before where its beat came from, which may be a gateway.
 std::optional<Address> address_of(const wire::Beat& beat, const std::string& remote)
 {
@@ -36,14 +49,15 @@ std::size_t Swarm::wanting() const
     return handout.lacking() + static_cast<std::size_t>(std::count_if(strangers.begin(), strangers.end(), lacks));
 }
 
-Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit, RosterLimits limits)
+Switchboard::Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, OriginTerms origin, RosterLimits limits)
     : beat_{beat},
       topology_{std::move(topology)},
       random_{seed},
       started_{started},
       id_{random_id<TrackerId>()},
       roster_{beat, limits},
-      origin_{origin_limit, beat, started}
+      origin_copies_{origin.copies},
+      origin_{origin.limit, beat, started}
 {}
 
 Switchboard::Answer Switchboard::take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply)
@@ -121,6 +135,7 @@ wire::Reply Switchboard::reply(const PeerId& peer, TimePoint now) const
     reply.wishes = wishes_for(*member);
     reply.origin_capped = origin_.limit() > 0;
     reply.origin = origin_.slice(peer);
+    reply.origin_copies = origin_copies_;
     return reply;
 }
 
@@ -204,7 +219,7 @@ void Switchboard::join(Swarm& swarm, const Member& member, const wire::Holding& 
     const bool complete = holding.state == wire::HoldState::held;
     const bool takes_part = member.is_seeder() ? complete : holding.state != wire::HoldState::withdrawn;
     if (takes_part)
-        swarm.handout.put(member.id(), {member.beat.role, complete, member.dialable, member.place, holding.bytes_have}, now, random_);
+        swarm.handout.put(member.id(), {role_of(member), complete, member.dialable, member.place, holding.bytes_have}, now, random_);
     else
         swarm.handout.remove(member.id(), random_);
     if (lacked && complete) record("fetched", member.id(), member.beat.node, now, &holding);
@@ -255,10 +270,11 @@ void Switchboard::announce_changes(const RevisionId& revision, Swarm& swarm, std
 
 void Switchboard::hear_received(const Member& member, const wire::Beat& beat, TimePoint now)
 {
+    const std::vector<policy::Received> received = received_in(beat);
     for (const auto& [revision, holding] : member.holdings) {
         if (holding.state != wire::HoldState::wanted && holding.state != wire::HoldState::fetching) continue;
         Swarm& swarm = swarms_.at(revision);
-        swarm.handout.heard(beat.peer, beat.received, now, beat_, random_);
+        swarm.handout.heard(beat.peer, received, now, beat_, random_);
         announce_changes(revision, swarm, swarm.wanting(), now);
     }
 }
@@ -281,20 +297,20 @@ wire::Swarm Switchboard::describe(const RevisionId& revision, const Swarm& swarm
     said.revision = revision;
     said.model = swarm.model;
     said.wanting = static_cast<std::uint32_t>(swarm.wanting());
-    said.withdrawn = withdrawal(revision, swarm);
+    tell_withdrawal(swarm, said);
     for (const auto& [peer, dial] : swarm.handout.neighbours(member.id())) {
         const Member* other = roster_.find(peer);
         const wire::Holding* holding = roster_.find(peer, revision);
         if (other == nullptr || holding == nullptr || room == 0) continue;
         --room;
         said.neighbours.push_back({peer, other->beat.key, other->beat.role, nearness(member.place, other->place), dial, holding->state == wire::HoldState::held,
-            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0});
+            dial ? other->endpoints : std::vector<std::string>{}, other->dialable, holding->bytes_have > 0, other->place.zone});
     }
     for (const Stranger& stranger : swarm.strangers) {
         if (room == 0 || said.neighbours.size() >= neighbours_in_a_swarm) break;
         --room;
         said.neighbours.push_back(
-            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete});
+            {stranger.peer, MemberKey{}, wire::Role::peer, wire::Nearness::remote, true, stranger.complete, {stranger.endpoint}, true, stranger.complete, {}});
     }
     if (member.is_seeder()) said.seeders = serving(revision);
     return said;
@@ -310,12 +326,13 @@ std::vector<PeerId> Switchboard::serving(const RevisionId& revision) const
     return serving;
 }
 
-std::string Switchboard::withdrawal(const RevisionId& revision, const Swarm& swarm) const
+void Switchboard::tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const
 {
-    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return {};
-    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), revision);
-    if (holding == nullptr) return {};
-    return holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    if (swarm.withdrawn.empty() || swarm.handout.seeders() > 0) return;
+    const wire::Holding* holding = roster_.find(*swarm.withdrawn.begin(), said.revision);
+    if (holding == nullptr) return;
+    said.withdrawn = holding->trouble.empty() ? "the seeder withdrew it" : holding->trouble;
+    said.missing = holding->missing;
 }
 
 std::vector<wire::Wish> Switchboard::wishes_for(const Member& seeder) const

@@ -5,8 +5,8 @@
 #include "common/core/clock.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/random.hpp"
+#include "common/policy/handout.hpp"
 #include "common/wire/beat.hpp"
-#include "tracker/handout.hpp"
 #include "tracker/journal.hpp"
 #include "tracker/news.hpp"
 #include "tracker/origin_shares.hpp"
@@ -33,17 +33,22 @@ struct Stranger {
 struct Swarm {
     std::string model;
     std::uint64_t bytes = 0;
-    Handout handout;                            // seeders that can serve it, and peers
+    policy::Handout handout;                    // seeders that can serve it, and peers
     std::unordered_set<PeerId> members;         // all with a holding of it
     std::set<PeerId> withdrawn;                 // seeders that found the origin's bytes wrong
     std::vector<Stranger> strangers;            // only where stock clients are allowed
     [[nodiscard]] std::size_t wanting() const;  // who lack part of it
 };
 
+// What the seeders of this tracker may take together from the origin.
+struct OriginTerms {
+    std::uint64_t limit = 0;   // reads of the object store, bytes/s; 0: none
+    std::uint32_t copies = 1;  // of a revision, that may leave the seeders
+};
+
 class Switchboard {
 public:
-    // `origin_limit`: of all seeders' reads of the object store, bytes/s; 0: none.
-    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, std::uint64_t origin_limit = 0, RosterLimits limits = {});
+    Switchboard(Duration beat, Topology topology, std::uint64_t seed, TimePoint started, OriginTerms origin = {}, RosterLimits limits = {});
 
     enum class Answer { now, may_wait };  // a refusal, a question for a full beat, a farewell and what was overtaken do not wait for news
     Answer take(const wire::Beat& beat, const std::string& remote, TimePoint now, wire::Reply& reply);
@@ -79,7 +84,7 @@ private:
     void hear_received(const Member& member, const wire::Beat& beat, TimePoint now);
     [[nodiscard]] wire::Reply blank(TimePoint now) const;
     [[nodiscard]] wire::Swarm describe(const RevisionId& revision, const Swarm& swarm, const Member& member, std::size_t& room) const;
-    [[nodiscard]] std::string withdrawal(const RevisionId& revision, const Swarm& swarm) const;
+    void tell_withdrawal(const Swarm& swarm, wire::Swarm& said) const;
     [[nodiscard]] std::vector<PeerId> serving(const RevisionId& revision) const;  // seeders
     void reshare(const Swarm& swarm, TimePoint now);
     [[nodiscard]] std::vector<wire::Wish> wishes_for(const Member& seeder) const;
@@ -93,6 +98,7 @@ private:
     News news_;
     std::map<RevisionId, Swarm> swarms_;
     std::set<PeerId> seeders_;  // processes
+    std::uint32_t origin_copies_;
     OriginShares origin_;
     Journal journal_;
     bool strangers_allowed_ = false;

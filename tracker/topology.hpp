@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/core/result.hpp"
+#include "common/policy/place.hpp"
 #include "tracker/address.hpp"
 
 #include <map>
@@ -12,10 +13,7 @@
 
 namespace shoal::tracker {
 
-struct Place {
-    std::string zone, rack;  // empty: unknown
-    auto operator<=>(const Place&) const = default;
-};
+using policy::Place;
 
 // One line an entry: `<address range or node name> <zone> [<rack>]`, fields apart by blanks; `#` starts a comment.
 //     10.1.0.0/16   eu-1a  r7

@@ -15,6 +15,7 @@ void merge(wire::Neighbour& mine, const wire::Neighbour& other)
     mine.complete = mine.complete || other.complete;
     mine.dialable = mine.dialable || other.dialable;
     mine.holds_some = mine.holds_some || other.holds_some;
+    if (mine.zone.empty()) mine.zone = other.zone;
     mine.nearness = std::min(mine.nearness, other.nearness);
     if (mine.key.is_zero()) mine.key = other.key;
     for (const std::string& endpoint : other.endpoints) {
@@ -28,6 +29,8 @@ void Neighbourhood::heard(const TrackerId& tracker, const wire::Reply& reply)
 {
     if (!reply.refusal.empty() || reply.need_full) return;  // such a reply says nothing of swarms
     Word word;
+    word.zone = reply.zone;
+    word.origin_copies = reply.origin_copies;
     word.young = reply.young;
     word.stock_clients = reply.stock_clients;
     for (const wire::Swarm& swarm : reply.swarms) word.swarms.insert_or_assign(swarm.revision, swarm);
@@ -65,6 +68,13 @@ std::vector<PeerId> Neighbourhood::seeders(const RevisionId& revision) const
     return {all.begin(), all.end()};
 }
 
+std::uint32_t Neighbourhood::origin_copies() const
+{
+    const auto fewer = [](const auto& a, const auto& b) { return a.second.origin_copies < b.second.origin_copies; };
+    const auto fewest = std::min_element(said_.begin(), said_.end(), fewer);
+    return fewest == said_.end() ? 1 : fewest->second.origin_copies;
+}
+
 std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) const
 {
     std::optional<std::uint32_t> most;
@@ -76,18 +86,25 @@ std::optional<std::uint32_t> Neighbourhood::wanting(const RevisionId& revision) 
     return most;
 }
 
+std::string Neighbourhood::zone() const
+{
+    const auto known = std::find_if(said_.begin(), said_.end(), [](const auto& said) { return !said.second.zone.empty(); });
+    return known == said_.end() ? std::string{} : known->second.zone;
+}
+
 bool Neighbourhood::stock_clients() const
 {
     return std::any_of(said_.begin(), said_.end(), [](const auto& one) { return one.second.stock_clients; });
 }
 
-std::string Neighbourhood::withdrawn(const RevisionId& revision) const
+std::optional<Error> Neighbourhood::withdrawn(const RevisionId& revision) const
 {
     for (const auto& [tracker, word] : said_) {
         const auto swarm = word.swarms.find(revision);
-        if (swarm != word.swarms.end() && !swarm->second.withdrawn.empty()) return swarm->second.withdrawn;
+        if (swarm == word.swarms.end() || swarm->second.withdrawn.empty()) continue;
+        return Error{swarm->second.missing ? Errc::not_found : Errc::integrity, swarm->second.withdrawn, {}};
     }
-    return {};
+    return std::nullopt;
 }
 
 }  // namespace shoal::control

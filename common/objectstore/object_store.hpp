@@ -6,6 +6,7 @@
 #include "common/core/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,13 +72,19 @@ public:
     // Keys that start with `prefix`, after `after`, at most `limit` (1 to 1000). A prefix that ends in "/" never matches its neighbours.
     virtual Result<Page> list(const std::string& prefix, const std::string& after, std::size_t limit) = 0;
     virtual Result<void> remove(const std::string& key) = 0;  // success if absent
+    // Has the store itself make `key` of another store's object, without its bytes passing through here. False: it cannot, copy them. changed: the object is
+    // another one now; `key` is not there then.
+    virtual Result<bool> copy_from(ObjectStore& /*from*/, const ObjectInfo& /*object*/, const std::string& /*key*/) { return false; }
 };
 
 // Whether open_store() understands a URL; invalid, naming what it does understand.
 Result<void> check_url(const std::string& url);
 
-// file:///dir (the directory must exist: not_found). Others: invalid, naming what is understood.
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url);
+// file:///dir (the directory must exist: not_found), or s3://bucket[/prefix] as the AWS_* variables say (the bucket must exist: not_found; what else is
+// wrong there: s3_call.hpp). Others: invalid, naming what is understood.
+// `keep_going` is asked several times a second while a call waits for a network; once it says no, calls are interrupted.
+Result<std::unique_ptr<ObjectStore>> open_store(
+    const std::string& url, const std::function<bool()>& keep_going = [] { return true; });
 
 // The URL of a directory with an absolute path; open_store() takes it back to that path ("%" is escaped).
 std::string file_url(const std::string& directory);

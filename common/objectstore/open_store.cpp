@@ -2,6 +2,8 @@
 #include "common/objectstore/object_store.hpp"
 
 #include "common/model/names.hpp"
+#include "common/objectstore/s3_request.hpp"
+#include "common/objectstore/s3_store.hpp"
 
 #include <cerrno>
 #include <dirent.h>
@@ -10,35 +12,13 @@ namespace shoal::objectstore {
 namespace {
 
 constexpr std::string_view scheme = "file://";
-
-int hex_digit(char digit)
-{
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-    return -1;
-}
-
-// RFC 8089: "%20" is a space. A "%" that begins no escape stands for itself, as people write paths.
-std::string unescaped(std::string_view text)
-{
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
-        if (low >= 0) {
-            out += static_cast<char>(high * 16 + low);
-            i += 2;
-        } else {
-            out += text[i];
-        }
-    }
-    return out;
-}
+constexpr std::string_view s3_scheme = "s3://";
 
 Error not_understood(const std::string& url)
 {
-    return {Errc::invalid, "not the URL of a store: '" + model::printable(url) + "'", "give file:///directory with an absolute path"};
+    const bool has_authority = url.find("://") != std::string::npos && !url.starts_with(scheme);
+    return {Errc::invalid, "not the URL of a store: '" + (has_authority ? shown_url(url) : model::printable(url)) + "'",
+        "give file:///directory with an absolute path, or s3://bucket[/prefix]"};
 }
 
 Result<void> check_directory(const std::string& path, const std::string& url)
@@ -70,18 +50,26 @@ std::optional<std::string> directory_of(const std::string& url)
     if (rest.starts_with("localhost/")) rest.remove_prefix(9);
     if (!rest.starts_with('/')) return std::nullopt;
     while (rest.size() > 1 && rest.ends_with('/')) rest.remove_suffix(1);
-    std::string path = unescaped(rest);
+    std::string path = percent_decoded(rest);  // RFC 8089: "%20" is a space
     if (path.find('\0') != std::string::npos) return std::nullopt;
     return path;
 }
 
 Result<void> check_url(const std::string& url)
 {
+    if (url.starts_with(s3_scheme)) {
+        BOOST_OUTCOME_TRY(parse_s3_url(url));
+        return success();
+    }
     return directory_of(url) ? Result<void>{success()} : failure(not_understood(url));
 }
 
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url)
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& url, const std::function<bool()>& keep_going)
 {
+    if (url.starts_with(s3_scheme)) {
+        BOOST_OUTCOME_TRY(location, parse_s3_url(url));
+        return S3Store::open(location, process_environment, {}, S3Clock::real(keep_going));
+    }
     const auto path = directory_of(url);
     if (!path) return failure(not_understood(url));
     const std::string canonical = file_url(*path);

@@ -4,18 +4,26 @@
 #include <utility>
 
 namespace shoal::policy {
+namespace {
+
+constexpr auto all = [](std::uint32_t /*piece*/) { return true; };
+
+}  // namespace
 
 Dispatch::Dispatch(std::vector<std::uint32_t> piece_bytes, DispatchLimits limits) : bytes_{std::move(piece_bytes)}, limits_{limits}, pieces_(bytes_.size())
 {
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) fresh_.insert(fresh_.end(), piece);
+    count_mine();
 }
 
-void Dispatch::joined(PeerSlot slot, bool spreads, TimePoint now)
+void Dispatch::joined(PeerSlot slot, Joining joining, TimePoint now)
 {
     Peer& peer = peers_[slot];
-    peer.spreads = spreads;
+    peer.spreads = joining.spreads;
+    peer.abroad = joining.abroad;
     peer.taken = Uplink{{.worth = std::chrono::milliseconds{700}, .least = 0}};
-    spreaders_ += spreads ? 1 : 0;
+    spreaders_ += joining.spreads ? 1 : 0;
+    at_home_ += joining.abroad ? 0 : 1;
     peer.has.assign(pieces_.size(), false);
     peer.lacks = pieces_.size();
     peer.moved = now;
@@ -27,10 +35,11 @@ void Dispatch::left(PeerSlot slot)
     const auto known = peers_.find(slot);
     if (known == peers_.end()) return;
     Peer& peer = known->second;
-    take_back(peer);
+    take_back(peer, all);
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece)
         if (peer.has[piece]) given_up(slot, peer, piece);
     spreaders_ -= peer.spreads ? 1 : 0;
+    at_home_ -= peer.abroad ? 0 : 1;
     keepers_ -= peer.keeps ? 1 : 0;
     peers_.erase(known);
 }
@@ -44,6 +53,7 @@ void Dispatch::wants(PeerSlot slot, std::vector<bool> want)
     peer.from = 0;
     peer.lacks = 0;
     for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) peer.lacks += wanted(peer, piece) ? 1 : 0;
+    take_back(peer, [&](std::uint32_t piece) { return !wanted(peer, piece); });
 }
 
 void Dispatch::has(PeerSlot slot, PieceIndex index, TimePoint now)
@@ -99,6 +109,18 @@ void Dispatch::assign(std::vector<bool> mine)
         pieces_[piece].mine = piece >= mine.size() || mine[piece];
         refresh(piece);
     }
+    count_mine();
+}
+
+void Dispatch::count_mine()
+{
+    mine_ = 0;
+    for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) mine_ += pieces_[piece].mine ? bytes_[piece] : 0;
+}
+
+void Dispatch::allow_copies(std::uint32_t copies)
+{
+    copies_ = std::max(copies, 1U);
 }
 
 std::vector<Dispatch::Show> Dispatch::next(std::uint64_t window, TimePoint now, Random& random)
@@ -114,7 +136,7 @@ std::vector<Dispatch::Show> Dispatch::next(std::uint64_t window, TimePoint now, 
     if (!shows.empty() || !fresh_.empty()) return shows;
     for (auto chosen = choose_extra(window, now, random); chosen; chosen = choose_extra(window, now, random)) {
         extra_ += bytes_[chosen->piece.value];
-        pieces_[chosen->piece.value].doubled = true;
+        ++pieces_[chosen->piece.value].again;
         show(*chosen, now);
         shows.push_back(*chosen);
     }
@@ -185,7 +207,7 @@ std::optional<Dispatch::Show> Dispatch::choose(std::uint64_t window, TimePoint n
     const auto piece_for = [&](Peer& peer) -> std::optional<std::uint32_t> {
         if (peer.lacks == peer.shown.size()) return std::nullopt;
         const bool hungry = is_hungry(peer, now);
-        if (!peer.spreads && spreaders_ > 0 && !hungry) return std::nullopt;
+        if (((!peer.spreads && spreaders_ > 0) || (peer.abroad && at_home_ > 0)) && !hungry) return std::nullopt;
         const std::optional<std::uint32_t> fresh = fresh_for(peer);
         return !fresh && hungry ? held_for(peer, now) : fresh;
     };
@@ -201,17 +223,39 @@ std::optional<Dispatch::Show> Dispatch::choose_extra(std::uint64_t window, TimeP
     const auto last = std::max_element(peers_.begin(), peers_.end(), is_less_behind);
     if (last == peers_.end()) return std::nullopt;
     for (const std::uint32_t piece : last->second.sole)
-        if (pieces_[piece].shown == 0 && may_double(piece)) return choose_for(piece, window, now, random);
+        if (pieces_[piece].shown == 0 && may_show_again(piece)) return choose_for(piece, window, now, random);
     for (const std::uint32_t piece : last->second.shown)
-        if (is_late(pieces_[piece], now) && may_double(piece)) return choose_for(piece, window, now, random);
-    return std::nullopt;
+        if (is_late(pieces_[piece], now) && may_show_again(piece)) return choose_for(piece, window, now, random);
+    return copies_ > 1 ? choose_rarest(window, now, random) : std::nullopt;
+}
+
+// To whoever owes least: of what was shown once, and is on its way to nobody.
+std::optional<Dispatch::Show> Dispatch::choose_rarest(std::uint64_t window, TimePoint now, Random& random)
+{
+    if (pieces_.empty() || (flight_ > 0 && flight_ + bytes_.front() > window)) return std::nullopt;
+    const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
+        std::optional<std::uint32_t> rarest;
+        if (!peer.spreads || (peer.abroad && at_home_ > 0)) return rarest;
+        for (std::uint32_t piece = 0; piece < pieces_.size(); ++piece) {
+            if (!wanted(peer, piece) || !pieces_[piece].mine || pieces_[piece].shown > 0 || !may_show_again(piece)) continue;
+            if (!rarest || pieces_[piece].holders < pieces_[*rarest].holders) rarest = piece;
+        }
+        return rarest;
+    };
+    return choose_least_owing(piece_for, window, now, random);
+}
+
+bool Dispatch::may_show_again(std::uint32_t piece) const
+{
+    return pieces_[piece].again < copies_ && extra_ + bytes_[piece] <= limits_.extra_bytes + (copies_ - 1) * mine_;
 }
 
 // Who has come since it was shown is the swarm's to feed.
 std::optional<Dispatch::Show> Dispatch::choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random)
 {
     const auto piece_for = [&](const Peer& peer) -> std::optional<std::uint32_t> {
-        const bool takes = peer.joined <= pieces_[piece].shown_at && peer.spreads && wanted(peer, piece) && !peer.shown.contains(piece);
+        const bool takes =
+            peer.joined <= pieces_[piece].shown_at && peer.spreads && (!peer.abroad || at_home_ == 0) && wanted(peer, piece) && !peer.shown.contains(piece);
         return takes ? std::optional{piece} : std::nullopt;
     };
     return choose_least_owing(piece_for, window, now, random);
@@ -230,11 +274,18 @@ void Dispatch::show(const Show& show, TimePoint now)
     refresh(piece);
 }
 
-void Dispatch::take_back(Peer& peer)
+template <typename Which>
+void Dispatch::take_back(Peer& peer, const Which& which)
 {
-    flight_ -= peer.shown_bytes;
-    peer.shown_bytes = 0;
-    for (const std::uint32_t piece : std::exchange(peer.shown, {})) {
+    for (auto at = peer.shown.begin(); at != peer.shown.end();) {
+        const std::uint32_t piece = *at;
+        if (!which(piece)) {
+            ++at;
+            continue;
+        }
+        at = peer.shown.erase(at);
+        flight_ -= bytes_[piece];
+        peer.shown_bytes -= bytes_[piece];
         --pieces_[piece].shown;
         refresh(piece);
     }
@@ -247,7 +298,7 @@ void Dispatch::look_for_stalled(TimePoint now)
         const Duration still = now - peer.moved;
         const bool others_move = last_sent_ - peer.moved >= limits_.stalled_after / 2;
         if (still < (others_move ? limits_.stalled_after : limits_.standing_after)) continue;
-        take_back(peer);
+        take_back(peer, all);
         peer.stalled = peers_.size() > 1;
     }
 }

@@ -30,6 +30,17 @@ struct DispatchLimits {
     std::uint64_t extra_bytes = 0;                      // of all shows: pieces shown a second time on purpose, bytes
 };
 
+struct Joining {
+    bool spreads = true;  // it is counted on to hand on what it gets; not so a peer that nobody can dial
+    bool abroad = false;  // in another zone than the seeder: shown nothing while anybody of the seeder's zone is there, unless it is hungry
+};
+
+// Of `extra_bytes`: a hundredth of the revision may be shown twice on purpose, less what rounding adds.
+constexpr std::uint64_t extra_bytes_of(std::uint64_t revision_bytes)
+{
+    return revision_bytes / 128;
+}
+
 class Dispatch {
 public:
     struct Show {
@@ -41,8 +52,7 @@ public:
     // `piece_bytes` by piece.
     Dispatch(std::vector<std::uint32_t> piece_bytes, DispatchLimits limits);
 
-    // `spreads`: it is counted on to hand on what it gets; not so a peer that nobody can dial.
-    void joined(PeerSlot peer, bool spreads, TimePoint now);
+    void joined(PeerSlot peer, Joining joining, TimePoint now);
     void left(PeerSlot peer);
     void wants(PeerSlot peer, std::vector<bool> want);  // by piece; all, unless it is said
     void has(PeerSlot peer, PieceIndex piece, TimePoint now);
@@ -52,6 +62,9 @@ public:
 
     // Which pieces are this seeder's to show, by piece; others are shown only to the hungry. All, unless it is said.
     void assign(std::vector<bool> mine);
+
+    // How many copies may leave the origin, 1 at least: when nothing new is left to show, the rarest pieces are shown again. 1, unless it is said.
+    void allow_copies(std::uint32_t copies);
 
     // At most `window` bytes are on their way after it.
     std::vector<Show> next(std::uint64_t window, TimePoint now, Random& random);
@@ -64,6 +77,7 @@ public:
 private:
     struct Peer {
         bool spreads = true;
+        bool abroad = false;
         bool keeps = false;    // was counted on, and gave nothing on
         bool stalled = false;  // nothing is shown to it before it takes something
         std::vector<bool> has;
@@ -87,7 +101,7 @@ private:
         PeerSlot sole = 0;          // who that is, while `holders` is 1
         TimePoint sole_since;       // the same
         bool mine = true;
-        bool doubled = false;  // shown a second time
+        std::uint32_t again = 0;  // how often it was shown on purpose when others had it
     };
 
     [[nodiscard]] bool wanted(const Peer& peer, std::uint32_t piece) const { return !peer.has[piece] && (peer.want.empty() || peer.want[piece]); }
@@ -101,15 +115,18 @@ private:
     std::optional<Show> choose(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_extra(std::uint64_t window, TimePoint now, Random& random);
     std::optional<Show> choose_for(std::uint32_t piece, std::uint64_t window, TimePoint now, Random& random);
-    [[nodiscard]] bool may_double(std::uint32_t piece) const { return !pieces_[piece].doubled && extra_ + bytes_[piece] <= limits_.extra_bytes; }
+    std::optional<Show> choose_rarest(std::uint64_t window, TimePoint now, Random& random);
+    [[nodiscard]] bool may_show_again(std::uint32_t piece) const;
     void show(const Show& show, TimePoint now);
-    void take_back(Peer& peer);
+    template <typename Which>
+    void take_back(Peer& peer, const Which& which);
     void look_for_stalled(TimePoint now);
     void look_for_keepers(TimePoint now);
     void stop_counting_on(PeerSlot slot, Peer& peer);
     void gained(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void given_up(PeerSlot slot, const Peer& peer, std::uint32_t piece);
     void set_sole(PeerSlot slot, std::uint32_t piece, bool sole);
+    void count_mine();
     void refresh(std::uint32_t piece);  // whether it is fresh
 
     std::vector<std::uint32_t> bytes_;
@@ -118,10 +135,13 @@ private:
     std::set<std::uint32_t> fresh_;  // ours, shown to nobody, and held by nobody who spreads
     std::unordered_map<PeerSlot, Peer> peers_;
     std::size_t spreaders_ = 0;
+    std::size_t at_home_ = 0;
     std::size_t keepers_ = 0;  // were counted on, and gave nothing on
     Duration spread_time_{};   // how long a piece has one holder, on average
     std::uint64_t flight_ = 0;
     std::uint64_t extra_ = 0;
+    std::uint64_t mine_ = 0;  // bytes of the pieces that are this seeder's to show
+    std::uint32_t copies_ = 1;
     TimePoint last_sent_{};
     TimePoint now_{};  // the last that was heard
 };

@@ -4,12 +4,14 @@
 #include "common/core/ids.hpp"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace shoal::policy {
 
 // The highest bids.
 std::uint64_t bid(const PeerId& peer, PieceIndex piece);
+std::uint64_t bid(std::string_view zone, PieceIndex piece);
 
 // By piece: whether `own` outbids all of `others`.
 std::vector<bool> share_of(const PeerId& own, const std::vector<PeerId>& others, std::uint32_t pieces);

@@ -21,6 +21,7 @@ struct Member {
     std::vector<std::string> endpoints;  // "addr:port"
     bool spreads = true;                 // others can dial it: counted on to hand on what it gets
     bool holds_some = false;             // of the revision, as far as the tracker knows
+    std::string zone{};                  // empty: unknown
 };
 
 }  // namespace shoal::swarm

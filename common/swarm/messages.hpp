@@ -16,7 +16,7 @@
 namespace shoal::swarm {
 
 enum class Word : std::uint8_t {
-    again,   // "tell me again what you have": sent when somebody is admitted whose bitfield was not heeded
+    again,   // "tell me again what you have": sent when somebody is admitted whose bitfield was not heeded; with a bitfield: of these pieces, by HAVEs
     hungry,  // to a seeder that shows single pieces: nobody gives me anything
     wants,   // to such a seeder: a bitfield of the pieces that are wanted, where that is not all
 };

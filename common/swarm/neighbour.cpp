@@ -1,6 +1,7 @@
 #include "common/swarm/neighbour.hpp"
 
 #include "common/crypto/sha256.hpp"
+#include "common/swarm/border.hpp"
 #include "common/swarm/endpoint.hpp"
 #include "common/swarm/index.hpp"
 #include "common/swarm/messages.hpp"
@@ -101,15 +102,24 @@ void Neighbour::admit()
 {
     if (!all_.welcome(*this)) return hang_up();
     admitted_ = true;
+    across_ = all_.zone_across(id());
+    filtered_ = !across_.empty() && all_.border() != nullptr && !seeder() && words_[static_cast<std::size_t>(Word::again)] != 0;
+    if (filtered_) {
+        let_in_.assign(has_.size(), false);
+        all_.border()->met(across_);
+    }
     for (std::uint32_t piece = 0; piece < has_.size(); ++piece)
-        if (has_[piece]) all_.availability().added({piece});
+        if (has_[piece]) note(piece);
     counted_ = true;
     for (const lt::peer_request& request : unheeded_) {
         const auto reject = reject_message(request);
         send(reject.data(), reject.size());
     }
     unheeded_.clear();
-    if (kept_back_) say(Word::again);
+    if (filtered_)
+        look_across();
+    else if (kept_back_)
+        say(Word::again);
     if (shows() && !all_.availability().wants_all()) say(Word::wants, packed(all_.availability().want()));
     join_showing();
 }
@@ -120,7 +130,36 @@ void Neighbour::join_showing()
     Showing* const to = all_.showing();
     if (joined_ || !told_ || !counted_ || !heeds_shows() || to == nullptr) return;
     joined_ = true;
-    to->joined(*this, all_.spreads(id()), has_);
+    to->joined(*this, {.spreads = all_.spreads(id()), .abroad = !across_.empty()}, has_);
+}
+
+// Across the border
+
+void Neighbour::note(std::uint32_t piece)
+{
+    all_.availability().added({piece});
+    if (Border* const border = all_.border(); border != nullptr && !seeder()) filtered_ ? border->offered_abroad({piece}) : border->held_at_home({piece});
+}
+
+bool Neighbour::let_in(std::uint32_t piece)
+{
+    if (!all_.border()->lets_in({piece}, across_, Clock::now())) return false;
+    let_in_[piece] = true;
+    return true;
+}
+
+// What may be asked of it by now, and libtorrent was not told that it has: it says so again.
+void Neighbour::look_across()
+{
+    if (!filtered_ || all_.availability().complete()) return;
+    std::vector<bool> now(has_.size());
+    bool some = false;
+    for (std::uint32_t piece = 0; piece < has_.size(); ++piece) {
+        if (!has_[piece] || let_in_[piece] || all_.availability().have()[piece]) continue;
+        now[piece] = let_in(piece);
+        some = some || now[piece];
+    }
+    if (some) say(Word::again, packed(now));
 }
 
 Showing* Neighbour::showing() const
@@ -160,8 +199,7 @@ void Neighbour::answer(Word word, std::string_view content)
     heard();
     Showing* const to = showing();
     if (to == nullptr) {
-        const std::string bitfield = bitfield_message(all_.availability().have());
-        if (word == Word::again) send(bitfield.data(), bitfield.size());
+        if (word == Word::again) say_again(content);
     } else if (word == Word::again) {
         to->show_again(*this);
     } else if (word == Word::hungry) {
@@ -171,9 +209,27 @@ void Neighbour::answer(Word word, std::string_view content)
     }
 }
 
+// Of these pieces, or of all.
+void Neighbour::say_again(std::string_view pieces)
+{
+    const std::vector<bool>& have = all_.availability().have();
+    std::string said;
+    if (const auto asked = unpacked(pieces, have.size()); asked && !pieces.empty()) {
+        for (std::uint32_t piece = 0; piece < have.size(); ++piece) {
+            if (!have[piece] || !(*asked)[piece]) continue;
+            const auto message = have_message({piece});
+            said.append(message.data(), message.size());
+        }
+    } else {
+        said = bitfield_message(have);
+    }
+    send(said.data(), said.size());
+}
+
 void Neighbour::on_disconnect(const lt::error_code& /*error*/)
 {
     if (Showing* const to = showing()) to->left(*this);
+    if (filtered_) all_.border()->parted(across_);
     set_all(false);
     admitted_ = false;
     all_.left(*this);
@@ -199,7 +255,7 @@ void Neighbour::set(std::uint32_t piece, bool held)
     has_[piece] = held;
     held ? ++held_ : --held_;
     if (!counted_) return;
-    held ? all_.availability().added({piece}) : all_.availability().removed({piece});
+    held ? note(piece) : all_.availability().removed({piece});
     if (Showing* const to = showing()) held ? to->has(*this, {piece}) : to->lost(*this, {piece});
 }
 
@@ -212,7 +268,7 @@ bool Neighbour::on_have(lt::piece_index_t piece)
 {
     set(number(piece), true);
     heard();
-    return hidden();
+    return hidden() || (filtered_ && number(piece) < has_.size() && !let_in_[number(piece)] && !let_in(number(piece)));
 }
 
 bool Neighbour::on_dont_have(lt::piece_index_t piece)
@@ -226,14 +282,16 @@ bool Neighbour::on_bitfield(const lt::bitfield& bits)
 {
     for (std::uint32_t piece = 0; piece < std::min(has_.size(), static_cast<std::size_t>(bits.size())); ++piece) set(piece, bits[static_cast<int>(piece)]);
     heard();
-    return shows() || hidden();
+    look_across();
+    return shows() || filtered_ || hidden();
 }
 
 bool Neighbour::on_have_all()
 {
     set_all(true);
     heard();
-    return shows() || hidden();
+    look_across();
+    return shows() || filtered_ || hidden();
 }
 
 bool Neighbour::on_have_none()
@@ -281,6 +339,7 @@ void Neighbour::tick()
 {
     ++ticks_;
     if (shook_) heard();  // by now it has told all, or has nothing
+    look_across();
     if (admitted_) return watch_silence();
     if (ticks_ > (shown_ ? ticks_for_admission : ticks_for_handshake) && !connection_.is_connecting()) hang_up();
 }

@@ -62,12 +62,16 @@ public:
 private:
     void admit();
     void join_showing();
+    void note(std::uint32_t piece);  // that it has it
+    void look_across();
+    [[nodiscard]] bool let_in(std::uint32_t piece);
     void set_all(bool held);
     void set(std::uint32_t piece, bool held);
     void watch_silence();
     void send(const char* bytes, std::size_t size);
     void say(Word word, std::string_view content = {});
     void answer(Word word, std::string_view content);
+    void say_again(std::string_view pieces);
     [[nodiscard]] Showing* showing() const;  // which has a say in what it asks for
     void heard();                            // what this neighbour has
     [[nodiscard]] bool hidden();             // of what this neighbour says it has: true keeps it from libtorrent
@@ -78,6 +82,8 @@ private:
     bool shook_ = false;  // the extension handshake has come
     bool admitted_ = false;
     bool counted_ = false;    // among the holders
+    std::string across_;      // the other zone that it is in; empty: ours, or unknown
+    bool filtered_ = false;   // so that libtorrent learns of what it has what the border lets in
     bool told_ = false;       // what it has
     bool joined_ = false;     // the seeder's showing
     bool kept_back_ = false;  // libtorrent was not told all that it has
@@ -85,6 +91,7 @@ private:
     int ticks_ = 0;
     std::vector<bool> has_;
     std::size_t held_ = 0;
+    std::vector<bool> let_in_;  // of a filtered one: by piece, libtorrent knows that it has it, or will
     std::vector<lt::peer_request> unheeded_;
     std::int64_t received_ = 0;  // payload, at the last tick
     int silent_ticks_ = 0;

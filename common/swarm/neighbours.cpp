@@ -62,6 +62,12 @@ bool Neighbours::spreads(const PeerId& peer) const
     return member == nullptr || member->spreads;
 }
 
+std::string Neighbours::zone_across(const PeerId& peer) const
+{
+    const Member* const member = roster_.find(peer);
+    return member == nullptr || zone_.empty() || member->zone == zone_ ? std::string{} : member->zone;
+}
+
 // Two members that dial each other at once have two connections: both sides keep the one that the lower peer id dialled. Of two in the same direction the
 // newer one stays: the older is what is left of a process that was killed.
 bool Neighbours::welcome(Neighbour& neighbour)
@@ -90,9 +96,12 @@ void Neighbours::judge_all()
         if (connections_.contains(neighbour)) neighbour->judge_again();
 }
 
-void Neighbours::set_members(const std::vector<Member>& members)
+void Neighbours::set_members(const std::vector<Member>& members, const std::string& zone)
 {
     roster_.assign(members);
+    if (zone_.empty()) zone_ = zone;
+    if (!border_ && self_.shown.kind == Kind::peer && !zone_.empty()) border_.emplace(self_.shown.peer, zone_, layout_->pieces());
+    if (border_) border_->set_members(members);
     const bool first = !std::exchange(told_, true);
     if (first && showing_) showing_->wait_for(unconnected_holders());
     judge_all();

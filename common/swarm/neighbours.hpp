@@ -5,6 +5,7 @@
 #include "common/model/layout.hpp"
 #include "common/swarm/availability.hpp"
 #include "common/swarm/blame.hpp"
+#include "common/swarm/border.hpp"
 #include "common/swarm/events.hpp"
 #include "common/swarm/neighbour.hpp"
 #include "common/swarm/outbox.hpp"
@@ -43,7 +44,7 @@ public:
     void set_handle(lt::torrent_handle handle) { handle_ = std::move(handle); }
     [[nodiscard]] const lt::torrent_handle& handle() const { return handle_; }
     void let_in(Strangers strangers);
-    void set_members(const std::vector<Member>& members);
+    void set_members(const std::vector<Member>& members, const std::string& zone = {});
     void block_taken(PieceIndex piece, std::uint32_t block);
     void piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves);
     void ask_again();  // a piece that came wrong may be asked for again
@@ -62,7 +63,9 @@ public:
     [[nodiscard]] const Shown& own() const { return self_.shown; }
     Availability& availability() { return availability_; }
     [[nodiscard]] Showing* showing() { return showing_ ? &*showing_ : nullptr; }  // a seeder's
+    [[nodiscard]] Border* border() { return border_ ? &*border_ : nullptr; }      // a peer's
     [[nodiscard]] bool spreads(const PeerId& peer) const;
+    [[nodiscard]] std::string zone_across(const PeerId& peer) const;  // where it is, if that is another than ours and both are known; else empty
     [[nodiscard]] Verdict judge(const Neighbour& neighbour, const std::optional<Shown>& shown) const;
     bool welcome(Neighbour& neighbour);  // false: it is connected already, and that connection stays
     void left(Neighbour& neighbour);
@@ -98,12 +101,14 @@ private:
     Roster roster_;
     Blame blame_;
     std::optional<Showing> showing_;
+    std::optional<Border> border_;
     std::set<Neighbour*> connections_;
     bool ready_ = false;    // libtorrent is through with what it checks
     bool started_ = false;  // resumed for the first time
     bool paused_ = true;
     bool connecting_now_ = false;
     bool told_ = false;  // who the members are
+    std::string zone_;   // empty: unknown
     int seconds_ = 0;
     std::uint64_t dials_ = 0;
     const Neighbour* receiving_from_ = nullptr;  // within one call of libtorrent's

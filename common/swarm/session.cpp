@@ -378,23 +378,23 @@ void Session::resume(const RevisionId& revision)
     });
 }
 
-void Session::set_members(const RevisionId& revision, const std::vector<Member>& members)
+void Session::set_members(const RevisionId& revision, const std::vector<Member>& members, const std::string& zone)
 {
     const auto known = impl_->known.find(revision);
     if (known == impl_->known.end()) return;
     known->second = members.size();
     impl_->share_receive_budget();
-    impl_->network->post([impl = impl_.get(), revision, members] {
-        if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members);
+    impl_->network->post([impl = impl_.get(), revision, members, zone] {
+        if (const auto at = impl->torrents.find(revision); at != impl->torrents.end()) at->second.neighbours->set_members(members, zone);
     });
 }
 
-void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeders)
+void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeders, std::uint32_t copies)
 {
-    impl_->network->post([impl = impl_.get(), revision, seeders = std::move(seeders)] {
+    impl_->network->post([impl = impl_.get(), revision, seeders = std::move(seeders), copies] {
         const auto at = impl->torrents.find(revision);
         Showing* const showing = at == impl->torrents.end() ? nullptr : at->second.neighbours->showing();
-        if (showing != nullptr) showing->share_with(impl->options.peer, seeders);
+        if (showing != nullptr) showing->share_with(impl->options.peer, seeders, copies);
     });
 }
 

@@ -61,9 +61,9 @@ public:
     void resume(const RevisionId& revision);   // after StorageFailed
     void let_in(Strangers strangers);          // kept out until it is said otherwise
     // All of them, each time. Others are hung up on, but not while the list is empty.
-    void set_members(const RevisionId& revision, const std::vector<Member>& members);
-    // Of a seeder's: all seeders of the revision, which split its pieces among them.
-    void set_seeders(const RevisionId& revision, std::vector<PeerId> seeders);
+    void set_members(const RevisionId& revision, const std::vector<Member>& members, const std::string& zone = {});  // `zone`: our own; empty: unknown
+    // Of a seeder's: all seeders of the revision, which split its pieces among them, and how many copies may leave them together.
+    void set_seeders(const RevisionId& revision, std::vector<PeerId> seeders, std::uint32_t copies = 1);
     [[nodiscard]] std::vector<Event> poll();
     // Nothing: the revision is not joined, or the network thread does not answer within 0.5 s; what was known before holds then.
     [[nodiscard]] std::optional<TorrentStats> stats(const RevisionId& revision);

@@ -19,11 +19,10 @@ std::vector<std::uint32_t> piece_bytes(const model::Layout& layout)
     return bytes;
 }
 
-// A hundredth of the revision may be shown twice on purpose, less what rounding adds.
 policy::DispatchLimits limits_of(const model::Layout& layout)
 {
     policy::DispatchLimits limits;
-    limits.extra_bytes = layout.bytes() / 128;
+    limits.extra_bytes = policy::extra_bytes_of(layout.bytes());
     return limits;
 }
 
@@ -49,14 +48,14 @@ void Showing::wait_for(std::set<PeerId> holders)
     waits_until_ = Clock::now() + longest_wait;
 }
 
-void Showing::joined(Neighbour& neighbour, bool spreads, const std::vector<bool>& has)
+void Showing::joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has)
 {
     awaited_.erase(neighbour.id());
     const policy::PeerSlot slot = next_slot_++;
     slots_.emplace(&neighbour, slot);
     neighbours_.emplace(slot, &neighbour);
     const TimePoint now = Clock::now();
-    dispatch_.joined(slot, spreads, now);
+    dispatch_.joined(slot, joining, now);
     for (std::uint32_t piece = 0; piece < has.size(); ++piece)
         if (has[piece]) dispatch_.has(slot, {piece}, now);
     pump();
@@ -104,8 +103,9 @@ void Showing::show_again(Neighbour& neighbour)
         for (const std::uint32_t piece : dispatch_.shown(*slot)) neighbour.show({piece});
 }
 
-void Showing::share_with(const PeerId& own, const std::vector<PeerId>& seeders)
+void Showing::share_with(const PeerId& own, const std::vector<PeerId>& seeders, std::uint32_t copies)
 {
+    dispatch_.allow_copies(copies);
     if (std::exchange(seeders_, seeders) == seeders) return;
     dispatch_.assign(policy::share_of(own, seeders, pieces_));
     pump();

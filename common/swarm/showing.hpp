@@ -30,7 +30,7 @@ public:
     Showing(const model::Layout& layout, std::shared_ptr<SharedUplink> shared, std::function<void(PieceIndex)> expect);
 
     // A member that heeds single pieces only; the rest is of such alone, and of others nothing is known.
-    void joined(Neighbour& neighbour, bool spreads, const std::vector<bool>& has);
+    void joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has);
     void left(Neighbour& neighbour);
     void wants(const Neighbour& neighbour, std::vector<bool> want);
     void has(const Neighbour& neighbour, PieceIndex piece);
@@ -40,8 +40,8 @@ public:
 
     // Nothing is shown before these have joined, or 2 s have gone: what they hold is not read again.
     void wait_for(std::set<PeerId> holders);
-    void share_with(const PeerId& own, const std::vector<PeerId>& seeders);  // the pieces, among them
-    void sent(const Neighbour& neighbour, std::uint32_t bytes);              // also to those that were never shown anything
+    void share_with(const PeerId& own, const std::vector<PeerId>& seeders, std::uint32_t copies);  // the pieces, among them; `copies` may leave them
+    void sent(const Neighbour& neighbour, std::uint32_t bytes);                                    // also to those that were never shown anything
     void second();
     [[nodiscard]] bool has_demand() const { return dispatch_.has_demand(); }
 

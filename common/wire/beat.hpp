@@ -28,7 +28,7 @@ enum class HoldState : std::uint8_t {
     wanted = 0,  // asked for, nothing moves yet
     fetching = 1,
     held = 2,       // whole and verified (of a seeder: can be served)
-    withdrawn = 3,  // of a seeder: the origin's bytes are not the revision's; `trouble` says which
+    withdrawn = 3,  // of a seeder: the origin lacks something of it, or holds other bytes; `trouble` says which
 };
 
 // One revision of one process.
@@ -43,6 +43,7 @@ struct Holding {
     std::uint64_t sent = 0;
     std::uint64_t rate = 0;  // bytes/s received, now
     std::string trouble;     // why it waits or was withdrawn; empty if all is well
+    bool missing = false;    // withdrawn because something of it is gone, not because it is wrong
     bool operator==(const Holding&) const = default;
 };
 
@@ -112,6 +113,7 @@ struct Neighbour {
     std::vector<std::string> endpoints;  // "addr:port", "[addr6]:port"
     bool dialable = true;                // by others: it is counted on to hand on what it gets
     bool holds_some = false;             // of the revision
+    std::string zone{};                  // empty: unknown
     bool operator==(const Neighbour&) const = default;
 };
 
@@ -122,6 +124,7 @@ struct Swarm {  // per revision that the beat held or wanted
     std::string withdrawn;              // why no seeder serves it any more; empty otherwise
     std::uint32_t wanting = 0;          // live processes that have not all of it: a lingering fetch may leave at 0
     std::vector<PeerId> seeders;        // to a seeder: those that serve it, itself included
+    bool missing = false;               // it was withdrawn because something of it is gone
     bool operator==(const Swarm&) const = default;
 };
 
@@ -143,8 +146,9 @@ struct Reply {
     std::string zone, rack;        // what the tracker's topology says of the sender
     std::vector<Swarm> swarms;
     std::vector<Wish> wishes;
-    bool origin_capped = false;  // to a seeder: there is a ceiling on reads of the object store
-    OriginSlice origin;          // and this is its part
+    bool origin_capped = false;       // to a seeder: there is a ceiling on reads of the object store
+    OriginSlice origin;               // and this is its part
+    std::uint32_t origin_copies = 1;  // to a seeder: of a revision, that may leave the origin
     bool operator==(const Reply&) const = default;
 };
 

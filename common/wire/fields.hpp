@@ -33,7 +33,8 @@ constexpr auto fields(const Holding&)
 {
     return std::tuple{Field{"revision", &Holding::revision, Presence::required}, Field{"model", &Holding::model}, Field{"state", &Holding::state},
         Field{"bytes_total", &Holding::bytes_total}, Field{"bytes_have", &Holding::bytes_have}, Field{"from_origin", &Holding::from_origin},
-        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble}};
+        Field{"from_peers", &Holding::from_peers}, Field{"sent", &Holding::sent}, Field{"rate", &Holding::rate}, Field{"trouble", &Holding::trouble},
+        Field{"missing", &Holding::missing}};
 }
 
 constexpr auto fields(const Received&)
@@ -73,14 +74,14 @@ constexpr auto fields(const Neighbour&)
 {
     return std::tuple{Field{"peer", &Neighbour::peer, Presence::required}, Field{"key", &Neighbour::key}, Field{"role", &Neighbour::role},
         Field{"nearness", &Neighbour::nearness}, Field{"dial", &Neighbour::dial}, Field{"complete", &Neighbour::complete},
-        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some},
+        Field{"dialable", &Neighbour::dialable}, Field{"holds_some", &Neighbour::holds_some}, Field{"zone", &Neighbour::zone},
         Field{"endpoints", &Neighbour::endpoints, Presence::optional, max_addresses}};
 }
 
 constexpr auto fields(const Swarm&)
 {
     return std::tuple{Field{"revision", &Swarm::revision, Presence::required}, Field{"model", &Swarm::model},
-        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn},
+        Field{"neighbours", &Swarm::neighbours, Presence::optional, max_neighbours}, Field{"withdrawn", &Swarm::withdrawn}, Field{"missing", &Swarm::missing},
         Field{"seeders", &Swarm::seeders, Presence::optional, max_neighbours}, Field{"wanting", &Swarm::wanting}};
 }
 
@@ -95,7 +96,7 @@ constexpr auto fields(const Reply&)
         Field{"beat_ms", &Reply::beat_ms, Presence::required}, Field{"need_full", &Reply::need_full}, Field{"refusal", &Reply::refusal},
         Field{"warning", &Reply::warning}, Field{"young", &Reply::young}, Field{"stock_clients", &Reply::stock_clients}, Field{"zone", &Reply::zone},
         Field{"rack", &Reply::rack}, Field{"swarms", &Reply::swarms}, Field{"wishes", &Reply::wishes}, Field{"origin_capped", &Reply::origin_capped},
-        Field{"origin", &Reply::origin}};
+        Field{"origin", &Reply::origin}, Field{"origin_copies", &Reply::origin_copies}};
 }
 
 // The largest value of each enumeration that this version knows.

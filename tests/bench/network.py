@@ -1,4 +1,5 @@
 """Hosts on one switch, as network namespaces whose links are shaped by tc tbf. Needs root; the names are the machine's, so one user at a time."""
+import json
 import subprocess
 
 SWITCH = "shoalsw"
@@ -9,19 +10,25 @@ def ip(*words):
 
 
 class Network:
-    """`hosts` of them, numbered from 0, at address(i)."""
+    """`hosts` of them, numbered from 0, at address(i), in turn in one of the zones. Each zone has a switch of its own, behind a link to all others."""
 
-    def __init__(self, hosts):
+    def __init__(self, hosts, zones=1):
         self.hosts = hosts
+        self.zones = zones
         self.close()
         ip("netns", "add", SWITCH)
-        ip("-n", SWITCH, "link", "add", "br0", "type", "bridge")
-        ip("-n", SWITCH, "link", "set", "br0", "up")
+        for bridge in [f"br{zone}" for zone in range(zones)] + ["core"]:
+            ip("-n", SWITCH, "link", "add", bridge, "type", "bridge")
+            ip("-n", SWITCH, "link", "set", bridge, "up")
+        for zone in range(zones):
+            ip("-n", SWITCH, "link", "add", f"out{zone}", "type", "veth", "peer", "name", f"in{zone}")
+            ip("-n", SWITCH, "link", "set", f"out{zone}", "master", f"br{zone}", "up")
+            ip("-n", SWITCH, "link", "set", f"in{zone}", "master", "core", "up")
         for i in range(hosts):
             name = self.name(i)
             ip("netns", "add", name)
             ip("link", "add", f"p{i}", "netns", SWITCH, "type", "veth", "peer", "name", "eth0", "netns", name)
-            ip("-n", SWITCH, "link", "set", f"p{i}", "master", "br0", "up")
+            ip("-n", SWITCH, "link", "set", f"p{i}", "master", f"br{self.zone(i)}", "up")
             ip("-n", name, "link", "set", "lo", "up")
             ip("-n", name, "addr", "add", f"{self.address(i)}/16", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
@@ -29,6 +36,9 @@ class Network:
     @staticmethod
     def name(i):
         return f"shoalh{i}"
+
+    def zone(self, i):
+        return i % self.zones
 
     @staticmethod
     def address(i):
@@ -40,10 +50,25 @@ class Network:
 
     def shape(self, i, up=None, down=None):
         """Bytes a second; None: as fast as the machine goes."""
-        for namespace, device, rate in ((self.name(i), "eth0", up), (SWITCH, f"p{i}", down)):
-            if rate:
-                subprocess.run(["tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{rate * 8:.0f}bit", "burst", "256kb", "latency", "50ms"],
-                               check=True)
+        self.limit(self.name(i), "eth0", up)
+        self.limit(SWITCH, f"p{i}", down)
+
+    def shape_borders(self, rate):
+        """Bytes a second out of each zone, and into it."""
+        for zone in range(self.zones):
+            self.limit(SWITCH, f"out{zone}", rate)
+            self.limit(SWITCH, f"in{zone}", rate)
+
+    @staticmethod
+    def limit(namespace, device, rate):
+        if rate:
+            shape = ["tbf", "rate", f"{rate * 8:.0f}bit", "burst", "256kb", "latency", "50ms"]
+            subprocess.run(["tc", "-n", namespace, "qdisc", "replace", "dev", device, "root", *shape], check=True)
+
+    def crossed(self):
+        """Bytes that have left a zone for another, with all headers."""
+        links = subprocess.run(["ip", "-n", SWITCH, "-s", "-j", "link"], check=True, capture_output=True, text=True).stdout
+        return sum(link["stats64"]["tx"]["bytes"] for link in json.loads(links) if link["ifname"].startswith("out"))
 
     def stream_rate(self, source, sink, seconds=3):
         """Bytes a second that one TCP stream gets from one host to the other."""

@@ -34,6 +34,10 @@ class Scenario:
     up: list   # bytes/s, by peer in turn; the seeder's is the first
     down: list = dataclasses.field(default_factory=lambda: [None])
     must: float = 1.05
+    zones: int = 1  # in which peers are in turn, each behind a border as wide as the seeder's uplink
+    replaced: float = 0.0  # the part of the peers that are killed, one after the other, and come back with nothing
+    delay: int = 0  # milliseconds between any two, one way
+    rivals: bool = True
 
 
 SCENARIOS = [
@@ -43,6 +47,10 @@ SCENARIOS = [
     Scenario("8 peers, downloads shaped too", 8, 200 * MB, [12 * MB], [12 * MB], must=1.12),
     Scenario("8 peers, uplinks of 4 and 20 MB/s", 8, 200 * MB, [12 * MB, 4 * MB, 20 * MB], must=1.10),
     Scenario("8 peers, 60 MB", 8, 60 * MB, [12 * MB], must=1.12),
+    Scenario("8 peers, 2 zones", 8, 200 * MB, [12 * MB], must=1.08, zones=2, rivals=False),
+    Scenario("9 peers, 3 zones", 9, 200 * MB, [12 * MB], must=1.08, zones=3, rivals=False),
+    Scenario("8 peers, half of them killed and replaced", 8, 200 * MB, [12 * MB], must=1.50, replaced=0.5, rivals=False),
+    Scenario("8 peers, 20 ms between all", 8, 200 * MB, [12 * MB], must=1.25, delay=20),
 ]
 
 
@@ -65,41 +73,86 @@ class Run:
     origin: int        # bytes that left the seeder
     cpu: tuple         # seconds: the seeder's, all peers'
     resident: tuple    # bytes: the seeder's, the largest peer's
+    crossed: int = 0   # bytes from zone to zone
 
 
-def when_ready(peers, word, begun):
-    """Seconds until each peer's output holds the word."""
-    ready = {}
+class Peers:
+    """Processes that run at once, and when each had all, seconds from its own start. `word` in a process's output says so."""
 
-    def all_ready():
-        for i, peer in enumerate(peers):
-            if i not in ready and word in peer.out:
-                ready[i] = time.monotonic() - begun
+    def __init__(self, word, start, count):
+        self.word = word
+        self.start = start
+        self.begun = time.monotonic()
+        self.running = [start(i) for i in range(count)]
+        self.starts = [0.0] * count
+        self.ready = {}
+        self.killed = []
+
+    def replace_at(self, times):
+        """Peer i, times[i] seconds from now."""
+        self.deaths = sorted(((when, i) for i, when in times.items()), reverse=True)
+
+    deaths = ()
+
+    def look(self):
+        now = time.monotonic() - self.begun
+        if self.deaths and now >= self.deaths[-1][0]:
+            self.replace(self.deaths.pop()[1], now)
+        for i, peer in enumerate(self.running):
+            if i not in self.ready and self.word in peer.out:
+                self.ready[i] = now - self.starts[i]
             elif not peer.running():
                 raise AssertionError(f"a peer exits {peer.popen.returncode}: {peer.done().last}")
-        return len(ready) == len(peers)
+        return not self.deaths and len(self.ready) == len(self.running)
 
-    wait_until(all_ready, "all peers ready", LONG)
-    return [ready[i] for i in range(len(peers))]
+    def replace(self, i, now):
+        self.killed.append(self.running[i])
+        self.running[i].kill()
+        self.ready.pop(i, None)
+        self.running[i] = self.start(i)
+        self.starts[i] = now
+
+    def wait(self):
+        wait_until(self.look, "all peers ready", LONG)
+        return [self.ready[i] for i in range(len(self.running))]
 
 
 def used(seeder, peers):
     return {"cpu": (cpu_of(seeder), sum(map(cpu_of, peers))), "resident": (peak_resident(seeder), max(map(peak_resident, peers)))}
 
 
+def sent_to(peer):
+    """Bytes that a peer has had from the seeder, also one that was killed."""
+    event = peer.done().event("ready") or peer.done().event("progress")
+    return event["from_origin"] if event else 0
+
+
 def run_shoal(scenario, network, cluster, model):
     revision = cluster.publish(model, "--in-place", deadline=LONG)
     on = network.prefix
+
+    def zone(i):
+        return ["--zone", f"zone-{network.zone(i)}"] if scenario.zones > 1 else []
+
+    def start(i):
+        places.append(cluster.path(f"dest-{len(places)}"))
+        return cluster.start_fetch(places[-1], "--linger", "10m", *zone(i + 1), prefix=on(i + 1), revision=revision, listen=f"{network.address(i + 1)}:6881",
+                                   interval="100ms" if scenario.replaced else "10s")
+
+    places = []
     tracker = cluster.start_tracker(listen=f"{network.address(0)}:7000", prefix=on(0))
     seeder = cluster.start(Server, "seeder", [*on(0), SEEDER, "serve", "--store", cluster.store_url, "--tracker", tracker.url, "--listen", f"{network.address(0)}:6881",
-                                              "--http", f"{network.address(0)}:8081"])
+                                              "--http", f"{network.address(0)}:8081", *zone(0)])
     seeder.address()
-    begun = time.monotonic()
-    peers = [cluster.start_fetch(cluster.path(f"dest-{i}"), "--linger", "10m", prefix=on(i + 1), revision=revision, listen=f"{network.address(i + 1)}:6881", interval="10s")
-             for i in range(scenario.peers)]
-    seconds = when_ready(peers, '"event":"ready"', begun)
-    events = [peer.wait_for_event("ready") for peer in peers]
-    return Run(seconds, sum(event["from_origin"] for event in events), **used(seeder, peers))
+    before = network.crossed()
+    peers = Peers('"event":"verified"', start, scenario.peers)  # as with the others: not synced yet
+    replaced = int(scenario.peers * scenario.replaced)
+    peers.replace_at({i: scenario.size / scenario.up[0] * (0.1 + 0.8 * i / replaced) for i in range(replaced)})
+    seconds = peers.wait()
+    crossed = network.crossed() - before
+    for peer in peers.running:
+        peer.wait_for_event("ready")
+    return Run(seconds, sum(map(sent_to, peers.running + peers.killed)), **used(seeder, peers.running), crossed=crossed)
 
 
 def run_stock(role, scenario, network, cluster, model):
@@ -113,11 +166,10 @@ def run_stock(role, scenario, network, cluster, model):
         return cluster.start(Process, f"{role}-{i}", [*network.prefix(i), *STOCK, "host", torrent, directory, addresses[i], role, *addresses[:i]])
 
     seeder = start(0, role, model)
-    when_ready([seeder], "ready", time.monotonic())
-    begun = time.monotonic()
-    peers = [start(i + 1, "leech", cluster.path(f"stock-{i}")) for i in range(scenario.peers)]
-    seconds = when_ready(peers, "ready", begun)
-    spent = used(seeder, peers)
+    wait_until(lambda: "ready" in seeder.out, "the seeder is ready", LONG)
+    peers = Peers("ready", lambda i: start(i + 1, "leech", cluster.path(f"stock-{i}")), scenario.peers)
+    seconds = peers.wait()
+    spent = used(seeder, peers.running)
     seeder.signal(signal.SIGTERM)
     seeder.wait(30)
     return Run(seconds, int(seeder.out.split()[-1]), **spent)
@@ -126,13 +178,26 @@ def run_stock(role, scenario, network, cluster, model):
 SYSTEMS = {"shoal": run_shoal, "stock": functools.partial(run_stock, "seed"), "super-seeding": functools.partial(run_stock, "super")}
 
 
+def delay_all(network, cluster, milliseconds):
+    """On the receiving side of each host."""
+    program = pathlib.Path(os.environ["SHOAL_BUILD"]) / "tests/bench_delay"
+    for i in range(network.hosts):
+        queue = ["iptables", "-A", "INPUT", "-i", "eth0", "-j", "NFQUEUE", "--queue-num", "0", "--queue-bypass"]
+        subprocess.run([*network.prefix(i), *queue], check=True)
+        cluster.start(Process, f"delay-{i}", [*network.prefix(i), program, milliseconds])
+
+
 def measure(scenario, system):
-    network = Network(scenario.peers + 1)
+    network = Network(scenario.peers + 1, scenario.zones)
     cluster = Cluster()
     try:
         for i, up in enumerate(uplinks(scenario)):
             network.shape(i, up, scenario.down[i % len(scenario.down)])
-        share = network.stream_rate(1, 2) / min(uplinks(scenario)[1], scenario.down[0] or 1e18)
+        if scenario.zones > 1:
+            network.shape_borders(scenario.up[0])
+        if scenario.delay:
+            delay_all(network, cluster, scenario.delay)
+        share = network.stream_rate(1, 1 + scenario.zones) / min(uplinks(scenario)[1], scenario.down[0] or 1e18)
         model = make_file(cluster.path("model/weights.bin"), scenario.size).parent
         took = SYSTEMS[system](scenario, network, cluster, model)
     finally:
@@ -141,7 +206,7 @@ def measure(scenario, system):
     least = bound(scenario, share)
     moved = scenario.size * scenario.peers / 1e9
     return {"scenario": scenario.name, "system": system, "bound": least, "last": max(took.seconds) / least, "median": statistics.median(took.seconds) / least,
-            "copies": took.origin / scenario.size, "seeder_cpu_per_gb": took.cpu[0] / (took.origin / 1e9), "peer_cpu_per_gb": took.cpu[1] / moved,
+            "copies": took.origin / scenario.size, "crossed": took.crossed / scenario.size / max(1, scenario.zones - 1), "seeder_cpu_per_gb": took.cpu[0] / (took.origin / 1e9), "peer_cpu_per_gb": took.cpu[1] / moved,
             "seeder_mib": took.resident[0] >> 20, "peer_mib": took.resident[1] >> 20}
 
 
@@ -157,20 +222,22 @@ def main():
     parser.add_argument("--runs", type=int, default=1, help="of each; the table has the medians")
     parser.add_argument("--systems", nargs="*", choices=SYSTEMS, default=list(SYSTEMS))
     asked = parser.parse_args()
-    print("| scenario | system | bound | last / bound | must | median / bound | origin copies | CPU a GB, seeder, peer | MiB, seeder, peer |\n|---|---|---|---|---|---|---|---|---|",
+    print("| scenario | system | bound | last / bound | must | median / bound | origin copies | into each other zone | CPU a GB, seeder, peer | MiB, seeder, peer |\n|---|---|---|---|---|---|---|---|---|---|",
           flush=True)
     results = []
     for scenario in SCENARIOS:
         if asked.scenarios and scenario.name not in asked.scenarios:
             continue
-        runs = {system: [] for system in asked.systems}
+        runs = {system: [] for system in asked.systems if scenario.rivals or system == "shoal"}
         for _ in range(asked.runs):  # one after the other, so that a slow minute of the machine is everybody's
             for system, found in runs.items():
                 found.append(measure(scenario, system))
         for system, found in runs.items():
-            row = median_of_runs(found) | {"must": f"{scenario.must:.2f}" if system == "shoal" else "", "runs": found}
+            row = median_of_runs(found)
+            across = f"{row['crossed']:.3f}" if scenario.zones > 1 else ""
+            row |= {"across": across, "must": f"{scenario.must:.2f}" if system == "shoal" else "", "runs": found}
             results.append(row)
-            print("| {scenario} | {system} | {bound:.1f} s | {last:.3f} | {must} | {median:.3f} | {copies:.3f} | {seeder_cpu_per_gb:.2f} s, {peer_cpu_per_gb:.2f} s | {seeder_mib:.0f}, {peer_mib:.0f} |"
+            print("| {scenario} | {system} | {bound:.1f} s | {last:.3f} | {must} | {median:.3f} | {copies:.3f} | {across} | {seeder_cpu_per_gb:.2f} s, {peer_cpu_per_gb:.2f} s | {seeder_mib:.0f}, {peer_mib:.0f} |"
                   .format(**row), flush=True)
     if asked.json:
         asked.json.write_text(json.dumps(results, indent=2))

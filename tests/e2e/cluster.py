@@ -182,12 +182,13 @@ class Cluster:
         self.logs.mkdir()
         self.store = self.dir / "store"
         self.store.mkdir()
+        self.s3 = None  # the URL of another store in its place
         self.processes = []
         self.current_tracker = None
 
     @property
     def store_url(self):
-        return f"file://{self.store}"
+        return self.s3 or f"file://{self.store}"
 
     def path(self, name):
         return self.dir / name
@@ -202,9 +203,12 @@ class Cluster:
     def run(self, command, deadline=DEADLINE, **how):
         return self.start(Process, pathlib.Path(command[0]).name, command, **how).wait(deadline)
 
-    def seeder_command(self, *args, deadline=DEADLINE, store=None, **how):
+    def start_seeder_command(self, *args, store=None, **how):
         """shoal-seeder publish, ls, tag, ... on this store."""
-        return self.run([SEEDER, *args, "--store", store or self.store_url], deadline, **how)
+        return self.start(Process, SEEDER.name, [SEEDER, *args, "--store", store or self.store_url], **how)
+
+    def seeder_command(self, *args, deadline=DEADLINE, **how):
+        return self.start_seeder_command(*args, **how).wait(deadline)
 
     def publish(self, source, *args, model="llama", **how):
         """The revision of a publish that has to succeed."""

@@ -48,6 +48,15 @@ class WrongBytes(EndToEnd):
         os.truncate(largest, largest.stat().st_size - 100)
         self.fails_with_6("model-00001-of-00002.bin", largest.name)
 
+    def test_a_blob_that_is_gone_is_not_found(self):
+        self.publish()
+        largest = blobs(self.cluster.store)[0]
+        largest.unlink()
+        self.cluster.start_servers()
+        done = self.cluster.fetch(self.dest, "--timeout", "60s", revision=self.revision, deadline=70)
+        self.assert_exit(done, 3, "model-00001-of-00002.bin", largest.name)
+        self.assert_nothing_ready(self.dest)
+
     def test_a_changed_manifest_is_refused(self):
         self.publish()
         path = self.cluster.store / f"manifests/{self.hex}.json"

@@ -14,15 +14,17 @@ class OriginLimit(EndToEnd):
         self.samples = []
 
     def watch(self, seeders):
-        """(when, bytes read by all)"""
-        self.samples.append((time.monotonic(), sum(counted(seeder, "shoal_origin_bytes_total") for seeder in seeders)))
-        return self.samples[-1][1]
+        """(before it was asked, after it, bytes read by all)"""
+        before = time.monotonic()
+        read = sum(counted(seeder, "shoal_origin_bytes_total") for seeder in seeders)
+        self.samples.append((before, time.monotonic(), read))
+        return read
 
     def fastest_second(self):
-        """Bytes a second in the shortest spans of a second and more."""
+        """Bytes a second in the shortest spans of a second and more, at least: what is read while it is asked counts for neither side."""
         fastest = 0
-        for i, (begin, before) in enumerate(self.samples):
-            later = next(((end, after) for end, after in self.samples[i:] if end - begin >= 1), None)
+        for i, (begin, _, before) in enumerate(self.samples):
+            later = next(((end, after) for _, end, after in self.samples[i:] if end - begin >= 1), None)
             if later:
                 fastest = max(fastest, (later[1] - before) / (later[0] - begin))
         return fastest

@@ -110,7 +110,7 @@ TEST_P(C01, AFileThatChangesWhileItIsPublishedIsCaughtAndNamed)
     write("weights.bin", bytes_of(600'000, 1));
     WalkOptions walk;
     SourceTree tree = walk_source(options.source, walk).value();
-    const auto open = content_of(tree.files[0]).open();
+    const auto open = tree.files[0].content.open();
     ASSERT_TRUE(open);
     std::string out(300'000, '\0');
     ASSERT_TRUE(open.value()->read(0, std::as_writable_bytes(std::span{out})));
@@ -120,7 +120,7 @@ TEST_P(C01, AFileThatChangesWhileItIsPublishedIsCaughtAndNamed)
     ASSERT_FALSE(rest);
     EXPECT_EQ(rest.error().code, Errc::integrity) << rest.error().text();
     EXPECT_THAT(rest.error().message, HasSubstr("weights.bin"));
-    EXPECT_FALSE(content_of(tree.files[0]).open());
+    EXPECT_FALSE(tree.files[0].content.open());
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, C01,

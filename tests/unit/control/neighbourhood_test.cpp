@@ -64,7 +64,8 @@ TEST(Neighbourhood, IsTheUnionOfWhatTrackersSay_EachPeerOnce)
     EXPECT_EQ(neighbours[1].nearness, wire::Nearness::rack);
     EXPECT_EQ(neighbours[1].endpoints, (std::vector<std::string>{"10.0.0.2:6881", "[::2]:6881"}));
     EXPECT_EQ(all.wanting(llama), 3U);
-    EXPECT_EQ(all.withdrawn(llama), "flipped");
+    EXPECT_EQ(all.withdrawn(llama).value().message, "flipped");
+    EXPECT_EQ(all.withdrawn(llama).value().code, Errc::integrity);
 }
 
 TEST(Neighbourhood, TakesTheBetterOfWhatTwoTrackersSayOfAPeerWhicheverSpokeFirst)

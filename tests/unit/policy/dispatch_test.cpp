@@ -37,7 +37,7 @@ protected:
 TEST_F(DispatchTest, ALonePeerIsShownAsMuchAsTheWindowHolds)
 {
     begin(10);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     EXPECT_EQ(next(4 * piece).size(), 4U);
     EXPECT_THAT(next(4 * piece), IsEmpty());
     has(1, 0);
@@ -47,14 +47,14 @@ TEST_F(DispatchTest, ALonePeerIsShownAsMuchAsTheWindowHolds)
 TEST_F(DispatchTest, APieceLargerThanTheWindowIsShownAllTheSame)
 {
     begin(2);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     EXPECT_EQ(next(piece / 2).size(), 1U);
 }
 
 TEST_F(DispatchTest, NoPieceIsShownTwice)
 {
     begin(6);
-    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, {}, now);
     std::map<std::uint32_t, int> times;
     for (int round = 0; round < 6; ++round) {
         for (const auto& show : next(3 * piece)) {
@@ -71,8 +71,8 @@ TEST_F(DispatchTest, NoPieceIsShownTwice)
 TEST_F(DispatchTest, WhoHasYetToHandOnWhatItGotIsShownLess)
 {
     begin(100);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {}, now);
+    dispatch.joined(2, {}, now);
     for (std::uint32_t index = 50; index < 55; ++index) has(2, index);  // it alone
     EXPECT_EQ(by_peer(next(2 * piece)), (std::map<PeerSlot, int>{{1, 2}}));
     has(1, 0);
@@ -84,8 +84,8 @@ TEST_F(DispatchTest, WhoHasYetToHandOnWhatItGotIsShownLess)
 TEST_F(DispatchTest, OneOfSeveralIsShownWhatItReceivesInTwoThirdsOfASecond)
 {
     begin(1000);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {}, now);
+    dispatch.joined(2, {}, now);
     for (int round = 0; round < 10; ++round) {  // the first receives a piece each 100 ms, the second ten
         std::map<PeerSlot, int> taken;
         for (const auto& show : next(100 * piece))
@@ -100,17 +100,17 @@ TEST_F(DispatchTest, OneOfSeveralIsShownWhatItReceivesInTwoThirdsOfASecond)
 TEST_F(DispatchTest, WhatSomebodyHoldsIsLeftToTheSwarm)
 {
     begin(4);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
-    dispatch.joined(2, true, now);  // late
+    dispatch.joined(2, {}, now);  // late
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
 
 TEST_F(DispatchTest, WhatOnlyOneWhoLeftHeldIsShownAgain)
 {
     begin(3);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {}, now);
+    dispatch.joined(2, {}, now);
     has(1, 0);
     has(1, 1);
     has(2, 1);
@@ -127,8 +127,8 @@ TEST_F(DispatchTest, WhatOnlyOneWhoLeftHeldIsShownAgain)
 TEST_F(DispatchTest, AStalledPeersPiecesGoToAnotherWithinFiveSeconds)
 {
     begin(20);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {}, now);
+    dispatch.joined(2, {}, now);
     std::vector<std::uint32_t> stuck;
     for (const auto& show : next(8 * piece))
         if (show.peer == 1) stuck.push_back(show.piece.value);
@@ -150,8 +150,8 @@ TEST_F(DispatchTest, AStalledPeersPiecesGoToAnotherWithinFiveSeconds)
 TEST_F(DispatchTest, NobodyIsStalledByAStoreThatHangs)
 {
     begin(20);
-    dispatch.joined(1, true, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {}, now);
+    dispatch.joined(2, {}, now);
     EXPECT_EQ(next(8 * piece).size(), 4U);
     now += 6s;  // nothing goes to anybody
     EXPECT_THAT(next(8 * piece), IsEmpty());
@@ -165,16 +165,16 @@ TEST_F(DispatchTest, NobodyIsStalledByAStoreThatHangs)
 TEST_F(DispatchTest, WhoIsNotCountedOnToHandOnIsShownNothingWhereAnotherIs)
 {
     begin(4);
-    dispatch.joined(1, false, now);
-    dispatch.joined(2, true, now);
+    dispatch.joined(1, {.spreads = false}, now);
+    dispatch.joined(2, {}, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
 }
 
 TEST_F(DispatchTest, ThoseWhoReachNobodyAreEachShownAll)
 {
     begin(3);
-    dispatch.joined(1, false, now);
-    dispatch.joined(2, false, now);
+    dispatch.joined(1, {.spreads = false}, now);
+    dispatch.joined(2, {.spreads = false}, now);
     std::map<PeerSlot, int> counted;
     for (int round = 0; round < 10; ++round) {
         for (const auto& show : next(100 * piece)) {
@@ -188,9 +188,9 @@ TEST_F(DispatchTest, ThoseWhoReachNobodyAreEachShownAll)
 TEST_F(DispatchTest, TheHungryAreShownWhatOthersHold)
 {
     begin(3);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     for (std::uint32_t index = 0; index < 3; ++index) has(1, index);
-    dispatch.joined(2, true, now);
+    dispatch.joined(2, {}, now);
     dispatch.hungry(2, now);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
     has(2, 0);
@@ -206,7 +206,7 @@ protected:
     void begin_with_keeper()
     {
         begin(100);
-        for (PeerSlot peer = 1; peer <= 4; ++peer) dispatch.joined(peer, true, now);
+        for (PeerSlot peer = 1; peer <= 4; ++peer) dispatch.joined(peer, {}, now);
         has(1, 0);
         for (PeerSlot peer = 2; peer <= 4; ++peer) has(peer, 1);
     }
@@ -247,7 +247,7 @@ TEST_F(DispatchWithAKeeper, NobodyIsFoundOutWithinTwoSecondsOrWhileNobodyTakesAn
 TEST_F(DispatchTest, TheHungryIsShownWhatIsLateAtAnotherAndNoThirdIs)
 {
     begin(1);
-    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, {}, now);
     ASSERT_EQ(next(8 * piece).size(), 1U);
     const auto all_are_hungry = [&] {
         for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.hungry(peer, now);
@@ -262,7 +262,7 @@ TEST_F(DispatchTest, TheHungryIsShownWhatIsLateAtAnotherAndNoThirdIs)
 TEST_F(DispatchTest, AKeeperOfWhatNobodyElseWantsIsCountedOn)
 {
     begin(100);
-    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, {}, now);
     std::vector<bool> all_but_the_first(100, true);
     all_but_the_first[0] = false;
     for (PeerSlot peer : {2U, 3U}) dispatch.wants(peer, all_but_the_first);
@@ -276,9 +276,9 @@ TEST_F(DispatchTest, AKeeperOfWhatNobodyElseWantsIsCountedOn)
 TEST_F(DispatchTest, WhatIsLateAtOneIsShownToAnotherOnceNothingElseIsLeft)
 {
     begin(2, {.extra_bytes = piece});
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     ASSERT_EQ(next(8 * piece).size(), 2U);
-    dispatch.joined(2, true, now);
+    dispatch.joined(2, {}, now);
     now += 900ms;
     dispatch.sent(1, now);
     EXPECT_THAT(next(8 * piece), IsEmpty());
@@ -289,7 +289,7 @@ TEST_F(DispatchTest, WhatIsLateAtOneIsShownToAnotherOnceNothingElseIsLeft)
 TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
 {
     begin(2);
-    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, true, now);
+    for (PeerSlot peer = 1; peer <= 3; ++peer) dispatch.joined(peer, {}, now);
     for (PeerSlot peer : {2U, 3U}) dispatch.hungry(peer, now);
     has(1, 0);
     has(1, 1);
@@ -301,10 +301,10 @@ TEST_F(DispatchTest, ManyWhoAreHungryAreNotShownTheSamePiece)
 TEST_F(DispatchTest, OnlyWhatAPeerWantsIsShown)
 {
     begin(6);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     dispatch.wants(1, {false, false, true, false, true, false});
     EXPECT_THAT(next(100 * piece), ElementsAre(Dispatch::Show{1, {2}}, Dispatch::Show{1, {4}}));
-    dispatch.joined(2, true, now);
+    dispatch.joined(2, {}, now);
     std::vector<std::uint32_t> others;
     for (int round = 0; round < 4; ++round) {
         for (const auto& show : next(100 * piece)) {
@@ -315,11 +315,22 @@ TEST_F(DispatchTest, OnlyWhatAPeerWantsIsShown)
     EXPECT_THAT(others, ::testing::UnorderedElementsAre(0U, 1U, 3U, 5U));
 }
 
+TEST_F(DispatchTest, WhatAPeerWasShownBeforeItSaidThatItDoesNotWantItGoesToAnotherAtOnce)
+{
+    begin(4);
+    dispatch.joined(1, {}, now);
+    ASSERT_EQ(next(100 * piece).size(), 4U);
+    dispatch.joined(2, {}, now);
+    dispatch.wants(1, {true, false, false, false});
+    EXPECT_EQ(dispatch.in_flight(), 1U * piece);
+    EXPECT_EQ(by_peer(next(100 * piece)).count(2), 1U);
+}
+
 TEST_F(DispatchTest, OnlyItsOwnShareOfThePiecesIsASeedersToShow)
 {
     begin(4);
     dispatch.assign({true, false, true, false});
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     EXPECT_THAT(next(100 * piece), ElementsAre(Dispatch::Show{1, {0}}, Dispatch::Show{1, {2}}));
     dispatch.assign({true, true, true, true});  // the other seeder is gone
     EXPECT_THAT(next(100 * piece), ElementsAre(Dispatch::Show{1, {1}}, Dispatch::Show{1, {3}}));
@@ -328,23 +339,89 @@ TEST_F(DispatchTest, OnlyItsOwnShareOfThePiecesIsASeedersToShow)
 TEST_F(DispatchTest, WithNothingElseToDoTheBusiestIsHelpedOutOfABudget)
 {
     begin(4, {.extra_bytes = 2 * piece});
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     EXPECT_EQ(next(100 * piece).size(), 4U);
-    dispatch.joined(2, true, now);
+    dispatch.joined(2, {}, now);
     for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
     EXPECT_EQ(dispatch.extra_shown(), 2U * piece);
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
 
+TEST_F(DispatchTest, WhoIsAbroadIsShownNothingWhileAnybodyIsAtHomeUnlessItIsHungry)
+{
+    begin(100);
+    dispatch.joined(1, {.abroad = true}, now);
+    EXPECT_EQ(by_peer(next(2 * piece)), (std::map<PeerSlot, int>{{1, 2}}));
+    dispatch.joined(2, {}, now);
+    has(1, 0);
+    has(1, 1);
+    EXPECT_EQ(by_peer(next(2 * piece)), (std::map<PeerSlot, int>{{2, 2}}));
+    dispatch.hungry(1, now);
+    EXPECT_EQ(by_peer(next(6 * piece)).count(1), 1U);
+    dispatch.left(2);
+    dispatch.joined(3, {.abroad = true}, now);
+    EXPECT_EQ(by_peer(next(10 * piece)).count(3), 1U);
+}
+
 TEST_F(DispatchTest, C29_WhoComesAfterAPieceWasShownIsNotHelpedOutWithIt)
 {
     begin(4, {.extra_bytes = 4 * piece});
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     (void)next(100 * piece);
     for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
     now += 1ms;
-    dispatch.joined(2, true, now);
+    dispatch.joined(2, {}, now);
+    EXPECT_THAT(next(100 * piece), IsEmpty());
+}
+
+TEST_F(DispatchTest, WithMoreCopiesAllowedTheRarestAreShownAgainOnceNothingIsNew)
+{
+    begin(4);
+    dispatch.allow_copies(2);
+    dispatch.joined(1, {}, now);
+    EXPECT_EQ(next(100 * piece).size(), 4U);
+    EXPECT_THAT(next(100 * piece), IsEmpty());  // all are on their way
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    for (const PeerSlot slot : {2U, 3U}) dispatch.joined(slot, {}, now);
+    for (std::uint32_t index = 0; index < 2; ++index) has(2, index);
+    const auto again = next(2 * piece);
+    ASSERT_EQ(again.size(), 2U);
+    for (const auto& show : again) {
+        EXPECT_GE(show.piece.value, 2U);
+        has(show.peer, show.piece.value);
+    }
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    EXPECT_EQ(dispatch.extra_shown(), 4U * piece);
+    dispatch.joined(4, {}, now);
+    EXPECT_THAT(next(100 * piece), IsEmpty());  // two copies have left
+}
+
+TEST_F(DispatchTest, WhatOnlyAStalledPeerLacksHoldsNoFurtherCopyUp)
+{
+    begin(2);
+    dispatch.allow_copies(2);
+    for (const PeerSlot slot : {1U, 2U}) dispatch.joined(slot, {}, now);
+    dispatch.wants(2, {true, false});
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    now += 10s;
+    (void)next(0);  // neither takes anything
+    for (std::uint32_t index = 0; index < 2; ++index) has(1, index);
+    dispatch.joined(3, {}, now);
+    has(3, 0);
+    EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{3, 1}}));
+}
+
+TEST_F(DispatchTest, OfTwoCopiesASeederShowsItsPartTwice)
+{
+    begin(4);
+    dispatch.assign({true, true, false, false});
+    dispatch.allow_copies(2);
+    dispatch.joined(1, {}, now);
+    EXPECT_EQ(next(100 * piece).size(), 2U);
+    for (std::uint32_t index = 0; index < 4; ++index) has(1, index);
+    dispatch.joined(2, {}, now);
+    EXPECT_EQ(next(100 * piece).size(), 2U);
     EXPECT_THAT(next(100 * piece), IsEmpty());
 }
 
@@ -355,7 +432,7 @@ TEST_F(DispatchTest, WhateverAPeerSaysIsNoHarm)
     dispatch.left(7);
     dispatch.sent(7, now);
     dispatch.hungry(7, now);
-    dispatch.joined(1, true, now);
+    dispatch.joined(1, {}, now);
     has(1, 99);
     has(1, 0);
     has(1, 0);

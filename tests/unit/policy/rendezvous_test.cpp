@@ -51,5 +51,12 @@ TEST(Rendezvous, WhoIsAloneHasAll)
     EXPECT_EQ(share_of(one[0], one, 10), std::vector<bool>(10, true));
 }
 
+TEST(Rendezvous, ABidIsTheSameOnAllMachines)
+{
+    PeerId counted;
+    for (std::size_t i = 0; i < counted.bytes.size(); ++i) counted.bytes[i] = static_cast<std::uint8_t>(i);
+    EXPECT_EQ(bid(counted, {5}), 0x9e3ffc2e53c026a2U);
+}
+
 }  // namespace
 }  // namespace shoal::policy

@@ -75,6 +75,16 @@ TEST_F(ServingWishes, DropsWhatNobodyWantsForTenMinutes)
     EXPECT_THAT(next(), ElementsAre(ServeAction{Kind::load, a}));
 }
 
+TEST_F(ServingWishes, WhatIsGoneIsToldApartFromWhatIsWrong)
+{
+    serve(a);
+    EXPECT_EQ(wishes.storage_failed(a, {Errc::not_found, "blob gone", {}}, now), Wishes::Verdict::withdraw);
+    EXPECT_TRUE(of(a).missing && of(a).refused);
+    serve(b);
+    EXPECT_EQ(wishes.storage_failed(b, {Errc::integrity, "blob wrong", {}}, now), Wishes::Verdict::withdraw);
+    EXPECT_TRUE(!of(b).missing && of(b).refused);
+}
+
 TEST_F(ServingWishes, WrongBytesWithdrawARevisionUntilTheyAreRight)
 {
     serve(a);

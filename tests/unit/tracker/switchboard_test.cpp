@@ -118,6 +118,7 @@ TEST_F(SwitchboardTest, AWithdrawnRevisionReachesAllThatWantItUnlessAnotherSeede
     beat(good);
     const auto replies = told();
     EXPECT_EQ(replies.at(peer(1)).swarms.at(0).withdrawn, "blobs/aa: expected 1, found 2");
+    EXPECT_FALSE(replies.at(peer(1)).swarms.at(0).missing);
     EXPECT_THAT(replies.at(peer(1)).swarms.at(0).neighbours, IsEmpty());
 }
 
@@ -247,8 +248,12 @@ TEST_F(SwitchboardTest, AlsoThoseWithoutNeighboursHearOfAWithdrawalAndOfTheLastT
     wait(lacking = delta_of(lacking));
     wait(lingering = delta_of(lingering));
     EXPECT_THAT(told(), IsEmpty());
-    beat(seeder = delta_of(seeder, {holding(1, HoldState::withdrawn, "flipped")}));
-    EXPECT_EQ(told().at(peer(1)).swarms.at(0).withdrawn, "flipped");
+    auto gone = holding(1, HoldState::withdrawn, "gone");
+    gone.missing = true;
+    beat(seeder = delta_of(seeder, {gone}));
+    const auto said = told().at(peer(1)).swarms.at(0);
+    EXPECT_EQ(said.withdrawn, "gone");
+    EXPECT_TRUE(said.missing);
     wait(lingering = delta_of(lingering));
     told();
     wait(lingering = delta_of(lingering));

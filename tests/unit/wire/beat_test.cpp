@@ -71,10 +71,11 @@ Reply some_reply()
     reply.stock_clients = true;
     reply.zone = "z";
     reply.rack = "r";
-    Neighbour one{random_id<PeerId>(), random_id<MemberKey>(), Role::seeder, Nearness::zone, false, true, {"10.0.0.2:1"}, false, true};
+    Neighbour one{random_id<PeerId>(), random_id<MemberKey>(), Role::seeder, Nearness::zone, false, true, {"10.0.0.2:1"}, false, true, "z"};
     reply.swarms = {{random_id<RevisionId>(), "llama", {one, Neighbour{}}, "flipped", 3, {random_id<PeerId>()}}};
     reply.wishes = {{random_id<RevisionId>(), "llama"}};
     reply.origin_capped = true;
+    reply.origin_copies = 3;
     reply.origin = {6, 7};
     return reply;
 }

@@ -5,9 +5,8 @@
 #include "common/core/clock.hpp"
 #include "common/core/ids.hpp"
 #include "common/core/random.hpp"
-#include "common/wire/beat.hpp"
-#include "tracker/indexed_set.hpp"
-#include "tracker/topology.hpp"
+#include "common/policy/indexed_set.hpp"
+#include "common/policy/place.hpp"
 
 #include <array>
 #include <cstdint>
@@ -16,12 +15,19 @@
 #include <unordered_map>
 #include <vector>
 
-namespace shoal::tracker {
+namespace shoal::policy {
+
+enum class Role : std::uint8_t { peer, seeder };
+
+struct Received {
+    PeerId from;
+    std::uint64_t bytes = 0;
+};
 
 // What the choice needs to know of a member of the swarm.
 struct Standing {
-    wire::Role role = wire::Role::peer;  // a seeder is one that can serve
-    bool complete = false;               // holds all of the revision
+    Role role = Role::peer;  // a seeder is one that can serve
+    bool complete = false;   // holds all of the revision
     bool dialable = true;
     Place place;
     std::uint64_t bytes_have = 0;
@@ -57,7 +63,7 @@ public:
     void put(const PeerId& peer, const Standing& standing, TimePoint now, Random& random);
     void remove(const PeerId& peer, Random& random);
     // What `peer` received since it last told. A neighbour that could give and gave nothing for two periods, in which the peer got nothing at all, is exchanged.
-    void heard(const PeerId& peer, const std::vector<wire::Received>& received, TimePoint now, Duration period, Random& random);
+    void heard(const PeerId& peer, const std::vector<Received>& received, TimePoint now, Duration period, Random& random);
     void refresh(const PeerId& peer);  // its address or key changed: its neighbours must be told
 
     [[nodiscard]] std::vector<Link> neighbours(const PeerId& peer) const;
@@ -140,4 +146,4 @@ private:
     std::unordered_map<Slot, bool> changed_;  // to urgent
 };
 
-}  // namespace shoal::tracker
+}  // namespace shoal::policy

@@ -1,10 +1,10 @@
 // The choices of a Handout: which seeders, which peers, and whom to exchange.
-#include "tracker/handout.hpp"
+#include "common/policy/handout.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace shoal::tracker {
+namespace shoal::policy {
 namespace {
 
 constexpr std::size_t max_avoided = 16;
@@ -161,14 +161,14 @@ std::size_t Handout::count(const Node& node, Scope scope) const
 {
     return static_cast<std::size_t>(std::count_if(node.edges.begin(), node.edges.end(), [&](const Edge& edge) {
         const Standing& other = nodes_[edge.other].standing;
-        if (other.role != wire::Role::peer) return false;
+        if (other.role != Role::peer) return false;
         return scope == Scope::rack ? other.place == node.standing.place : other.place.zone != node.standing.place.zone;
     }));
 }
 
 // --- silent neighbours
 
-void Handout::heard(const PeerId& peer, const std::vector<wire::Received>& received, TimePoint now, Duration period, Random& random)
+void Handout::heard(const PeerId& peer, const std::vector<Received>& received, TimePoint now, Duration period, Random& random)
 {
     const auto known = slots_.find(peer);
     if (known == slots_.end()) return;
@@ -192,7 +192,7 @@ bool Handout::close_period(Slot slot)
     const bool starved = !got && !node.standing.complete && node.standing.bytes_have <= node.had;
     for (Edge& edge : node.edges) {
         const Standing& other = nodes_[edge.other].standing;
-        const bool could_give = other.role == wire::Role::peer && (other.complete || other.bytes_have > node.standing.bytes_have);
+        const bool could_give = other.role == Role::peer && (other.complete || other.bytes_have > node.standing.bytes_have);
         const bool to_blame = starved && could_give;
         edge.silent = to_blame ? std::min<std::uint8_t>(silent_periods, static_cast<std::uint8_t>(edge.silent + 1)) : 0;
         edge.bytes = 0;
@@ -219,4 +219,4 @@ void Handout::exchange_silent(Slot slot, Random& random)
     }
 }
 
-}  // namespace shoal::tracker
+}  // namespace shoal::policy

@@ -1,14 +1,14 @@
-#include "tracker/handout.hpp"
+#include "common/policy/handout.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace shoal::tracker {
+namespace shoal::policy {
 namespace {
 
 bool is_seeder(const Standing& standing)
 {
-    return standing.role == wire::Role::seeder;
+    return standing.role == Role::seeder;
 }
 
 // Differences that put a member elsewhere in the graph.
@@ -51,7 +51,7 @@ void Handout::remove(const PeerId& peer, Random& random)
     leave_groups(slot);
     slots_.erase(known);
     changed_.erase(slot);
-    nodes_[slot] = {};
+    nodes_[slot] = Node{};
     free_.push_back(slot);
     if (lacking() == 0) end_all();
     for (const Slot other : left) {
@@ -224,4 +224,4 @@ bool Handout::dials(const Node& self, const Edge& edge) const
     return edge.mine;
 }
 
-}  // namespace shoal::tracker
+}  // namespace shoal::policy

@@ -1,8 +1,8 @@
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <gtest/gtest.h>
 
-namespace shoal::seeder {
+namespace shoal::policy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,4 +65,4 @@ TEST_F(RateBucketTest, AnotherRateHoldsAtOnceForWhatIsOwed)
 }
 
 }  // namespace
-}  // namespace shoal::seeder
+}  // namespace shoal::policy

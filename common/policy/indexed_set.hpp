@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace shoal::tracker {
+namespace shoal::policy {
 
 template <typename T>
 class IndexedSet {
@@ -41,4 +41,4 @@ private:
     std::unordered_map<T, std::size_t> positions_;
 };
 
-}  // namespace shoal::tracker
+}  // namespace shoal::policy

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace shoal::seeder {
+namespace shoal::policy {
 
 class RateBucket {
 public:
@@ -29,4 +29,4 @@ private:
     TimePoint at_{};
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::policy

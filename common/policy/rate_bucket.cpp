@@ -1,8 +1,8 @@
-#include "seeder/rate_bucket.hpp"
+#include "common/policy/rate_bucket.hpp"
 
 #include <algorithm>
 
-namespace shoal::seeder {
+namespace shoal::policy {
 
 double RateBucket::owed(TimePoint now) const
 {
@@ -32,4 +32,4 @@ void RateBucket::take(std::uint64_t bytes, TimePoint now)
     at_ = now;
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::policy

@@ -1,4 +1,4 @@
-#include "tracker/handout.hpp"
+#include "common/policy/handout.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace shoal::tracker {
+namespace shoal::policy {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,7 +31,7 @@ Standing complete(std::string zone = {})
 
 Standing seeder()
 {
-    return {.role = wire::Role::seeder, .complete = true, .place = {}};
+    return {.role = Role::seeder, .complete = true, .place = {}};
 }
 
 Standing behind_nat()
@@ -65,7 +65,7 @@ protected:
     void beat(std::uint32_t number, const std::vector<std::uint32_t>& givers, std::uint64_t bytes = 100)
     {
         now += 3s;
-        std::vector<wire::Received> received;
+        std::vector<Received> received;
         for (const std::uint32_t giver : givers) received.push_back({peer(giver), bytes});
         handout.heard(peer(number), received, now, 3s, random);
     }
@@ -419,7 +419,7 @@ protected:
     {
         for (const auto& [id, standing] : standings) {
             const auto links = handout.neighbours(id);
-            const bool serves = standing.role == wire::Role::seeder;
+            const bool serves = standing.role == Role::seeder;
             ASSERT_LE(links.size(), serves ? 200U : 128U);
             std::set<PeerId> seen;
             for (const auto& link : links) {
@@ -439,9 +439,9 @@ protected:
         std::set<PeerId> reached;
         std::vector<PeerId> open;
         const auto visit = [&](const PeerId& id) {
-            if (standings.at(id).role == wire::Role::peer && reached.insert(id).second) open.push_back(id);
+            if (standings.at(id).role == Role::peer && reached.insert(id).second) open.push_back(id);
         };
-        const auto lacks = [](const auto& entry) { return entry.second.role == wire::Role::peer && !entry.second.complete; };
+        const auto lacks = [](const auto& entry) { return entry.second.role == Role::peer && !entry.second.complete; };
         if (const auto start = std::find_if(standings.begin(), standings.end(), lacks); start != standings.end()) visit(start->first);
         while (!open.empty()) {
             const PeerId id = open.back();
@@ -488,4 +488,4 @@ TEST_P(HandoutProperty, AThousandPeersThatComeAndGoStayOneBoundedSymmetricalGrap
 INSTANTIATE_TEST_SUITE_P(Seeds, HandoutProperty, ::testing::Range<std::uint64_t>(1, 4));
 
 }  // namespace
-}  // namespace shoal::tracker
+}  // namespace shoal::policy
