@@ -184,7 +184,7 @@ def delay_all(network, cluster, milliseconds):
     for i in range(network.hosts):
         queue = ["iptables", "-A", "INPUT", "-i", "eth0", "-j", "NFQUEUE", "--queue-num", "0", "--queue-bypass"]
         subprocess.run([*network.prefix(i), *queue], check=True)
-        cluster.start(Process, f"delay-{i}", [*network.prefix(i), program, milliseconds])
+        cluster.start(Process, f"delay-{i}", [*network.prefix(i), program, str(milliseconds)])
 
 
 def measure(scenario, system):
