@@ -191,7 +191,7 @@ std::optional<Dispatch::Show> Dispatch::choose_least_owing(const PieceFor& piece
     std::optional<Show> best;
     std::uint64_t least = 0;
     for (auto& [slot, peer] : peers_) {
-        if (peer.stalled) continue;
+        if (peer.stalled && !(is_hungry(peer, now) && peer.shown.empty())) continue;  // who asks is tried with one piece
         const std::optional<std::uint32_t> piece = piece_for(peer);
         if (!piece || !has_room(peer, window, *piece, now)) continue;
         const std::uint64_t owed = 2 * (peer.shown_bytes + peer.sole_bytes) + random() % bytes_[*piece];

@@ -79,7 +79,7 @@ private:
         bool spreads = true;
         bool abroad = false;
         bool keeps = false;    // was counted on, and gave nothing on
-        bool stalled = false;  // nothing is shown to it before it takes something
+        bool stalled = false;  // nothing is shown to it before it takes something, but one piece at a time while it is hungry
         std::vector<bool> has;
         std::vector<bool> want;  // empty: all
         std::size_t lacks = 0;   // wanted pieces

@@ -130,7 +130,7 @@ void Neighbour::join_showing()
     Showing* const to = all_.showing();
     if (joined_ || !told_ || !counted_ || !heeds_shows() || to == nullptr) return;
     joined_ = true;
-    to->joined(*this, {.spreads = all_.spreads(id()), .abroad = !across_.empty()}, has_);
+    to->joined(*this, {.spreads = all_.spreads(id()), .abroad = !across_.empty()}, has_, want_);
 }
 
 // Across the border
@@ -196,6 +196,11 @@ bool Neighbour::on_extended(int length, int message, lt::span<const char> body)
 
 void Neighbour::answer(Word word, std::string_view content)
 {
+    if (word == Word::wants) {
+        auto want = unpacked(content, has_.size());
+        if (!want) return;
+        want_ = std::move(*want);  // also if it has not joined the showing yet
+    }
     heard();
     Showing* const to = showing();
     if (to == nullptr) {
@@ -204,8 +209,8 @@ void Neighbour::answer(Word word, std::string_view content)
         to->show_again(*this);
     } else if (word == Word::hungry) {
         to->hungry(*this);
-    } else if (auto want = unpacked(content, has_.size())) {
-        to->wants(*this, std::move(*want));
+    } else {
+        to->wants(*this, want_);
     }
 }
 

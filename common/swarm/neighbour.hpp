@@ -90,6 +90,7 @@ private:
     WordIds words_{};
     int ticks_ = 0;
     std::vector<bool> has_;
+    std::vector<bool> want_;  // empty: all, as far as is known
     std::size_t held_ = 0;
     std::vector<bool> let_in_;  // of a filtered one: by piece, libtorrent knows that it has it, or will
     std::vector<lt::peer_request> unheeded_;

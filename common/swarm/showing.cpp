@@ -48,7 +48,7 @@ void Showing::wait_for(std::set<PeerId> holders)
     waits_until_ = Clock::now() + longest_wait;
 }
 
-void Showing::joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has)
+void Showing::joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has, const std::vector<bool>& want)
 {
     awaited_.erase(neighbour.id());
     const policy::PeerSlot slot = next_slot_++;
@@ -56,6 +56,7 @@ void Showing::joined(Neighbour& neighbour, policy::Joining joining, const std::v
     neighbours_.emplace(slot, &neighbour);
     const TimePoint now = Clock::now();
     dispatch_.joined(slot, joining, now);
+    dispatch_.wants(slot, want);
     for (std::uint32_t piece = 0; piece < has.size(); ++piece)
         if (has[piece]) dispatch_.has(slot, {piece}, now);
     pump();

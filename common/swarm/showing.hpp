@@ -29,8 +29,8 @@ public:
     // `expect`: a piece that was just shown will be asked for.
     Showing(const model::Layout& layout, std::shared_ptr<SharedUplink> shared, std::function<void(PieceIndex)> expect);
 
-    // A member that heeds single pieces only; the rest is of such alone, and of others nothing is known.
-    void joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has);
+    // A member that heeds single pieces only; the rest is of such alone, and of others nothing is known. `want` is empty where it has not said.
+    void joined(Neighbour& neighbour, policy::Joining joining, const std::vector<bool>& has, const std::vector<bool>& want);
     void left(Neighbour& neighbour);
     void wants(const Neighbour& neighbour, std::vector<bool> want);
     void has(const Neighbour& neighbour, PieceIndex piece);

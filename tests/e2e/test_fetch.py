@@ -29,6 +29,14 @@ class Fetch(EndToEnd):
     def size(self):
         return sum(p.stat().st_size for p in self.source.rglob("*") if p.is_file())
 
+    def test_different_parts_at_once_hold_each_other_up_in_nothing(self):
+        self.source = make_model(self.cluster.path("larger"), weights=24 * MIB)
+        self.publish_and_serve()
+        parts = ("--include", "model-00001*"), ("--exclude", "model-00001*")
+        fetches = [self.cluster.start_fetch(self.cluster.path(f"part{i}"), *part, revision=self.revision) for i, part in enumerate(parts)]
+        for fetch in fetches:
+            self.assertEqual(fetch.wait(12).code, 0, fetch.err)
+
     def test_every_file_arrives_byte_equal(self):
         self.publish_and_serve()
         self.fetch()

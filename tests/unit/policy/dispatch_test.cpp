@@ -412,6 +412,28 @@ TEST_F(DispatchTest, WhatOnlyAStalledPeerLacksHoldsNoFurtherCopyUp)
     EXPECT_EQ(by_peer(next(100 * piece)), (std::map<PeerSlot, int>{{3, 1}}));
 }
 
+TEST_F(DispatchTest, WhoStalledAndIsHungryIsTriedWithOnePieceAtATime)
+{
+    begin(100);
+    for (const PeerSlot slot : {1U, 2U}) dispatch.joined(slot, {}, now);
+    (void)next(4 * piece);
+    for (int second = 0; second < 4; ++second) {
+        now += 1s;
+        dispatch.sent(2, now);
+        (void)next(4 * piece);
+    }
+    for (const std::uint32_t index : dispatch.shown(2)) has(2, index);
+    EXPECT_EQ(by_peer(next(4 * piece)).count(1), 0U);
+    for (const std::uint32_t index : dispatch.shown(2)) has(2, index);
+    dispatch.hungry(1, now);
+    (void)next(4 * piece);
+    EXPECT_EQ(dispatch.shown(1).size(), 1U);
+    now += 3s;
+    dispatch.sent(2, now);
+    (void)next(0);
+    EXPECT_TRUE(dispatch.shown(1).empty());
+}
+
 TEST_F(DispatchTest, OfTwoCopiesASeederShowsItsPartTwice)
 {
     begin(4);
