@@ -64,7 +64,8 @@ class Done:
 
     @property
     def events(self):
-        return [json.loads(line) for line in self.out.splitlines() if line.startswith("{")]
+        """Of whole lines: the process may be writing the last one."""
+        return [json.loads(line) for line in self.out.splitlines(keepends=True) if line.startswith("{") and line.endswith("\n")]
 
     def event(self, name):
         """The last event of this name, or None."""
