@@ -47,12 +47,9 @@ class SeveralSeeders(EndToEnd):
 
     def start(self, fetches, *limits):
         self.seeders = [self.cluster.start_seeder(*limits), self.cluster.start_seeder(*limits)]
-        wait_until(lambda: len(self.serving()) == 2, "both are known")
+        wait_until(lambda: all(seeder.get("/readyz", seeder.http)[0] == 200 for seeder in self.seeders), "both are ready")
         self.fetches = [self.cluster.start_fetch(self.cluster.path(f"dest{i}"), revision=self.revision) for i in range(fetches)]
         return Progress(self.fetches)
-
-    def serving(self):
-        return [seeder for seeder in self.seeders if seeder.get("/readyz", seeder.http)[0] == 200]
 
     def all_are_fetched(self, progress):
         progress.wait(float("inf"), 120)
