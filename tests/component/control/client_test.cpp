@@ -259,7 +259,7 @@ TEST_F(ClientTest, LeavesWithALastBeat_AndWaitsForADeadTrackerOneSecondAtMost)
 
 TEST_F(ClientTest, LeavesAtOnceWhereNobodyIs)
 {
-    client = std::make_unique<Client>(loop, std::vector<std::string>{"http://no.such.name.invalid"}, *this);
+    client = std::make_unique<Client>(loop, std::vector<std::string>{"http://" + net::test::no_name}, *this);
     bool left = false;
     client->leave([&] { left = true; });
     EXPECT_TRUE(run_until(loop, [&] { return left; }));

@@ -177,12 +177,8 @@ TEST_F(HttpClientTest, CallsAResetOrShortReplyAnIoError)
 
 TEST_F(HttpClientTest, SaysThatNobodyListens)
 {
-    std::uint16_t port = 0;
-    {
-        const test::RawServer gone;
-        port = gone.port();
-    }
-    const auto answer = send(to(port));
+    const test::RefusingPort dead;
+    const auto answer = send(to(dead.number()));
     ASSERT_FALSE(answer);
     EXPECT_THAT(answer.error().text(), HasSubstr("refused"));
 }
@@ -251,10 +247,10 @@ TEST(Resolve, SaysWhichNameIsNone)
 {
     Loop loop;
     std::optional<Result<std::vector<std::string>>> answer;
-    const Handle handle = resolve(loop, "no.such.name.invalid", 15s, [&](auto got) { answer = std::move(got); });
+    const Handle handle = resolve(loop, test::no_name, 15s, [&](auto got) { answer = std::move(got); });
     ASSERT_TRUE(run_until(loop, [&] { return answer.has_value(); }));
     ASSERT_FALSE(*answer);
-    EXPECT_THAT(answer->error().text(), HasSubstr("no.such.name.invalid"));
+    EXPECT_THAT(answer->error().text(), HasSubstr(test::no_name));
 }
 
 TEST(Resolve, TellsNobodyWhoHasDroppedTheHandle)

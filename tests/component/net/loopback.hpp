@@ -103,6 +103,14 @@ inline Socket connect_to(std::uint16_t port)
     return socket;
 }
 
+inline std::uint16_t bound_port(const Socket& socket)
+{
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    ::getsockname(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+}
+
 // A listening socket that accepts only when asked: until then it is a black hole that completes connections and never answers.
 class RawServer {
 public:
@@ -112,17 +120,28 @@ public:
         if (::bind(listener_.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::abort();
         if (::listen(listener_.descriptor(), 100) != 0) std::abort();
     }
-    [[nodiscard]] std::uint16_t port() const
-    {
-        sockaddr_in address{};
-        socklen_t size = sizeof address;
-        ::getsockname(listener_.descriptor(), reinterpret_cast<sockaddr*>(&address), &size);
-        return ntohs(address.sin_port);
-    }
+    [[nodiscard]] std::uint16_t port() const { return bound_port(listener_); }
     Socket accept() { return Socket{::accept4(listener_.descriptor(), nullptr, nullptr, SOCK_CLOEXEC)}; }  // -1 if nobody waits
 
 private:
     Socket listener_;
 };
+
+// A port that refuses every connection: held, so that nobody else on the machine listens there meanwhile.
+class RefusingPort {
+public:
+    RefusingPort() : bound_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)}
+    {
+        const sockaddr_in address = loopback(0);
+        if (::bind(bound_.descriptor(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) std::abort();
+    }
+    [[nodiscard]] std::uint16_t number() const { return bound_port(bound_); }
+
+private:
+    Socket bound_;
+};
+
+// A name no resolver has to ask for: a label is 63 bytes at most (RFC 1035, section 2.3.4). Other names may keep a slow name server busy for seconds.
+inline const std::string no_name = std::string(64, 'x') + ".invalid";
 
 }  // namespace shoal::net::test
