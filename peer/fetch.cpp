@@ -5,7 +5,6 @@
 #include "peer/destination_scan.hpp"
 #include "peer/linger.hpp"
 #include "peer/process_identity.hpp"
-#include "peer/revision_source.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr Duration claim_poll = std::chrono::milliseconds{200};
 constexpr Duration disk_retry = std::chrono::seconds{2};
-constexpr Duration withdrawal_patience = std::chrono::seconds{2};  // for members that are being connected
+constexpr Duration hope = std::chrono::seconds{2};  // for members that are being connected
 constexpr Duration linger_poll = std::chrono::milliseconds{100};
 
 std::string utc_now()
@@ -34,6 +33,12 @@ std::string duration_text(Duration duration)
     return format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(duration));
 }
 
+std::optional<RevisionFinder::Instead> instead_of_trackers(const std::shared_ptr<StoreAccess>& store, net::Workers* readers, Duration stall_timeout)
+{
+    if (!store) return std::nullopt;
+    return RevisionFinder::Instead{store, *readers, turn_of_trackers(stall_timeout, random_seed())};
+}
+
 }  // namespace
 
 Fetch::Fetch(net::Loop& loop, FetchRequest request, Presence presence, Report& report, std::function<void(Result<void>)> done)
@@ -42,7 +47,10 @@ Fetch::Fetch(net::Loop& loop, FetchRequest request, Presence presence, Report& r
       report_{report},
       node_{presence.node},
       done_{std::move(done)},
-      transfer_{loop, std::move(presence), *this},
+      transfer_{loop, presence, *this},
+      store_{request_.store.empty() ? nullptr : std::make_shared<StoreAccess>(request_.store, presence.download_limit)},
+      store_readers_{store_ ? std::make_unique<net::Workers>(loop, most_origin_reads) : nullptr},
+      finder_{loop, transfer_.trackers(), instead_of_trackers(store_, store_readers_.get(), request_.stall_timeout)},
       disk_{std::make_unique<net::Workers>(loop, 1)},
       renewing_{std::make_unique<net::Workers>(loop, 1)}
 {}
@@ -51,6 +59,8 @@ Fetch::Fetch(net::Loop& loop, FetchRequest request, Presence presence, Report& r
 Fetch::~Fetch()
 {
     *cancelled_ = true;
+    if (store_) store_->close();
+    store_readers_.reset();
     disk_.reset();
     renewing_.reset();
     transfer_.drop();
@@ -79,8 +89,7 @@ void Fetch::start()
 {
     started_ = Clock::now();
     timeout_timer_ = loop_.after(request_.timeout, [this] {
-        fail({Errc::timed_out,
-            "fetch did not end in time: " + subject() + ": not within " + duration_text(request_.timeout) + ", " + transfer_.why_nothing_comes(),
+        fail({Errc::timed_out, "fetch did not end in time: " + subject() + ": not within " + duration_text(request_.timeout) + ", " + why_nothing_comes(),
             "raise --timeout; what is there is kept"});
     });
     if (request_.revision_known) return resolved(request_.ask.revision);
@@ -98,7 +107,7 @@ void Fetch::marker_seen(Result<DestinationFacts> facts)
     if (facts.value().marker && facts.value().marker->marker.model == request_.ask.model && facts.value().marker->marker.tag == request_.ask.tag)
         held_ = std::move(facts.value().marker->marker);
     const Duration within = held_ ? std::min(request_.held_tag_patience, patience()) : patience();
-    resolve_tag(transfer_.trackers(), request_.ask.model, request_.ask.tag, within, [this](Result<RevisionId> revision) {
+    finder_.tag(request_.ask.model, request_.ask.tag, within, [this](Result<RevisionId> revision) {
         if (!ended_) tag_resolved(std::move(revision));
     });
 }
@@ -125,7 +134,7 @@ void Fetch::surveyed(Result<Survey> survey)
     if (!survey) return fail(survey.error());
     if (survey.value().done) return held_already(survey.value().bytes);
     if (survey.value().data) return revision_got(std::move(*survey.value().data));
-    get_revision(transfer_.trackers(), request_.ask.model, request_.ask.revision, patience(), [this](Result<RevisionData> data) {
+    finder_.revision(request_.ask.model, request_.ask.revision, patience(), [this](Result<RevisionData> data) {
         if (!ended_) revision_got(std::move(data));
     });
 }
@@ -191,11 +200,26 @@ void Fetch::join()
     torrent.want = attempt_.workspace.plan.needed;
     if (auto joined = transfer_.join(request_.ask.model, std::move(torrent)); !joined) return fail(joined.error());
     attempt_.stall.emplace(Clock::now());
+    if (store_) begin_store_reads();
     tick_timer_ = loop_.every(request_.tick, [this] { tick(); });
+}
+
+// Where no tracker has answered so far, the swarm has had its time already.
+void Fetch::begin_store_reads()
+{
+    const TimePoint quiet_since = finder_.trackers_silent() ? started_ : Clock::now();
+    attempt_.store_reads = std::make_unique<OriginReads>(
+        OriginReads::Means{store_, *store_readers_, transfer_}, data_, OriginFallback{transfer_.peer(), quiet_since, request_.stall_timeout, random_seed()});
+}
+
+void Fetch::on_refused(PieceIndex piece)
+{
+    if (attempt_.store_reads) attempt_.store_reads->on_refused(piece);
 }
 
 void Fetch::on_piece(PieceIndex piece)
 {
+    if (attempt_.store_reads) attempt_.store_reads->on_piece(piece);
     if (attempt_.workspace.have.size() <= piece.value || attempt_.workspace.have[piece.value]) return;
     attempt_.workspace.have[piece.value] = true;
     attempt_.verified_bytes += wanted_bytes_of(attempt_.workspace.plan, *data_->layout, piece);
@@ -229,19 +253,21 @@ void Fetch::tick()
         attempt_.trying_again = true;
         transfer_.resume();
     }
-    look_for_withdrawal(now);
+    if (attempt_.store_reads) attempt_.store_reads->tick(now, attempt_.disk_full ? OriginReads::Room::none : OriginReads::Room::there);
+    look_for_wrong_bytes(now);
     if (!ended_) look_for_stall(now);
 }
 
-// A seeder has found that the origin lacks some of the revision's bytes, or holds others. Members that hold the rest may still finish it.
-void Fetch::look_for_withdrawal(TimePoint now)
+// A seeder, or we, have found that the origin lacks some of the revision's bytes, or holds others. Members that hold the rest may still finish it.
+void Fetch::look_for_wrong_bytes(TimePoint now)
 {
-    const auto cause = transfer_.withdrawn();
+    const auto withdrawn = transfer_.withdrawn();
+    const auto cause = !withdrawn && attempt_.store_reads ? attempt_.store_reads->given_up() : withdrawn;
     const bool hopeless = cause && (transfer_.stats().connections == 0 || transfer_.stats().pieces_nobody_has > 0);
-    if (!hopeless) return attempt_.withdrawn_since.reset();
-    if (!attempt_.withdrawn_since) attempt_.withdrawn_since = now;
-    if (now - *attempt_.withdrawn_since < withdrawal_patience) return;
-    fail({cause->code, "revision was withdrawn by its seeder: " + subject() + ": " + cause->message,
+    if (!hopeless) return attempt_.hopeless_since.reset();
+    if (!attempt_.hopeless_since) attempt_.hopeless_since = now;
+    if (now - *attempt_.hopeless_since < hope) return;
+    fail({cause->code, (withdrawn ? "revision was withdrawn by its seeder: " : "the store cannot give the revision: ") + subject() + ": " + cause->message,
         "publish the model again, or restore the object that is named"});
 }
 
@@ -255,13 +281,20 @@ Error Fetch::stalled_error() const
     if (attempt_.disk_full)
         return {Errc::no_space, attempt_.disk_full->message + ", for " + duration_text(request_.stall_timeout),
             "free some space and run it again, it goes on from what is there"};
-    return {Errc::timed_out, "no progress: " + subject() + ": for " + duration_text(request_.stall_timeout) + ", " + transfer_.why_nothing_comes(),
+    return {Errc::timed_out, "no progress: " + subject() + ": for " + duration_text(request_.stall_timeout) + ", " + why_nothing_comes(),
         "check that a seeder serves it; what is there is kept"};
+}
+
+std::string Fetch::why_nothing_comes() const
+{
+    const std::string store = attempt_.store_reads ? attempt_.store_reads->trouble() : std::string{};
+    return transfer_.why_nothing_comes() + (store.empty() ? "" : ", and the store cannot be read: " + store);
 }
 
 void Fetch::on_complete()
 {
     if (ended_ || attempt_.placing) return;
+    if (attempt_.store_reads) attempt_.store_reads->end("all of it is here");
     attempt_.placing = true;
     attempt_.verified_bytes = attempt_.workspace.plan.wanted_bytes;
     if (!attempt_.errand.claim->unsure()) return start_placing();

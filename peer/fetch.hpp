@@ -5,10 +5,13 @@
 #include "common/core/result.hpp"
 #include "common/net/loop.hpp"
 #include "peer/claim.hpp"
+#include "peer/origin_reads.hpp"
 #include "peer/placement.hpp"
 #include "peer/report.hpp"
 #include "peer/revision_data.hpp"
+#include "peer/revision_finder.hpp"
 #include "peer/stall_watch.hpp"
+#include "peer/store_access.hpp"
 #include "peer/survey.hpp"
 #include "peer/transfer.hpp"
 #include "peer/workspace.hpp"
@@ -31,6 +34,7 @@ struct FetchRequest {
     std::uint64_t max_bytes = 0;     // 0: no limit
     PageCache page_cache = PageCache::automatic;
     Duration tick = std::chrono::milliseconds{500};
+    std::string store;                                     // that may be read where the swarm gives nothing; empty: none
     Duration held_tag_patience = std::chrono::seconds{3};  // for trackers, where the marker can answer for a tag
 };
 
@@ -46,6 +50,7 @@ public:
     [[nodiscard]] bool ready() const { return ready_; }
 
     void on_piece(PieceIndex piece) override;
+    void on_refused(PieceIndex piece) override;
     void on_complete() override;
     void on_storage_failed(const Error& error) override;
 
@@ -57,10 +62,11 @@ private:
         std::uint64_t verified_bytes = 0;
         bool placing = false;
         std::optional<StallWatch> stall;
+        std::unique_ptr<OriginReads> store_reads;  // null: not allowed
         std::optional<Error> disk_full;
         bool trying_again = false;  // resumed since, and not failed
         TimePoint retried{};
-        std::optional<TimePoint> withdrawn_since;
+        std::optional<TimePoint> hopeless_since;
     };
 
     template <typename T>
@@ -77,7 +83,8 @@ private:
     void prepared(Result<Workspace> workspace);
     void join();
     void tick();
-    void look_for_withdrawal(TimePoint now);
+    void begin_store_reads();
+    void look_for_wrong_bytes(TimePoint now);
     void look_for_stall(TimePoint now);
     void checked_again(Result<bool> good);
     void start_placing();
@@ -89,6 +96,7 @@ private:
     void fail(Error error);
     void end(Result<void> result);
     [[nodiscard]] Error stalled_error() const;
+    [[nodiscard]] std::string why_nothing_comes() const;
     [[nodiscard]] Duration patience() const;  // for one answer of the trackers
     [[nodiscard]] FetchProgress progress() const;
     [[nodiscard]] std::string subject() const;  // "llama sha256:…"
@@ -107,6 +115,9 @@ private:
     Attempt attempt_;
     std::optional<TimePoint> ready_at_;
     Transfer transfer_;
+    std::shared_ptr<StoreAccess> store_;           // null: only the swarm may be asked
+    std::unique_ptr<net::Workers> store_readers_;  // its
+    RevisionFinder finder_;
     net::Handle timeout_timer_, tick_timer_, renew_timer_, wait_timer_;
     std::unique_ptr<net::Workers> disk_, renewing_;  // last: their jobs end before anything above goes
 };

@@ -3,6 +3,7 @@
 #include "common/core/quantity.hpp"
 #include "common/model/names.hpp"
 #include "common/net/address.hpp"
+#include "common/objectstore/object_store.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,12 +21,12 @@ constexpr milliseconds json_interval{1000};
 
 // What the flags say, before it is checked. Lives as long as the parser.
 struct Flags {
-    std::string model, revision, tag, root = "/models", dest, linger = "auto", page_cache = "auto", http;
+    std::string model, revision, tag, root = "/models", dest, linger = "auto", page_cache = "auto", http, store;
     std::string advertise, node, zone, rack, workload;
     std::vector<std::string> trackers{control::default_tracker}, listen{"0.0.0.0:6881", "[::]:6881"}, include, exclude, labels, pairs;
     std::uint64_t max_bytes = 0, download_limit = 0, upload_limit = 0;
     milliseconds timeout = std::chrono::hours{1}, stall_timeout = std::chrono::seconds{60}, progress_interval = std::chrono::seconds{10};
-    bool replace = false, repair = false, json = false;
+    bool replace = false, repair = false, json = false, origin_fallback = false;
 };
 
 std::string variable(const char* name)
@@ -83,10 +84,14 @@ CLI::App* add_fetch(CLI::App& app, Flags& flags)
     fetch->add_option("--linger", flags.linger, "How long to stay for others once ready; auto: while somebody needs us, 5 s at most")
         ->option_text("auto|DURATION (default auto)");
     fetch->add_flag("--replace", flags.replace, "Replace another revision that is there");
+    fetch->add_flag("--allow-origin-fallback", flags.origin_fallback, "Read the object store itself where the swarm gives nothing");
+    CLI::Option* store = fetch->add_option("--store", flags.store, "Object store to read then, file:///directory or s3://bucket[/prefix]");
+    cli::add_check(store->option_text("URL"), objectstore::check_url);
     add_network(*fetch, flags);
     fetch->footer("Examples:\n"
                   "  shoal-peer fetch --model llama --revision sha256:...                      into /models/llama\n"
                   "  shoal-peer fetch --model llama --tag prod --dest /mnt/llama --json\n"
+                  "  shoal-peer fetch --model llama --revision sha256:... --allow-origin-fallback --store s3://bucket/shoal\n"
                   "  shoal-peer fetch shoal://llama@sha256:... /mnt/models");
     return fetch;
 }
@@ -156,6 +161,9 @@ Result<FetchRequest> request_from(const Flags& flags, bool max_bytes_given)
     request.ask.exclude = flags.exclude;
     request.timeout = flags.timeout;
     request.stall_timeout = flags.stall_timeout;
+    if (flags.origin_fallback && flags.store.empty()) return failure(usage("--allow-origin-fallback: say which store, with --store URL"));
+    if (!flags.origin_fallback && !flags.store.empty()) return failure(usage("--store: a fetch reads it only with --allow-origin-fallback"));
+    request.store = flags.store;
     if (max_bytes_given && flags.max_bytes == 0) return failure(usage("--max-bytes: 0: expected at least 1"));
     request.max_bytes = flags.max_bytes;
     request.page_cache = flags.page_cache == "keep" ? PageCache::keep : flags.page_cache == "drop" ? PageCache::drop : PageCache::automatic;

@@ -26,17 +26,20 @@ std::vector<FileIndex> to_move(const Placement& placement)
 
 Result<void> sync_staged(const Placement& placement, const std::vector<FileIndex>& moving)
 {
-    const Path data = placement.site.data(placement.marker.revision);
+    const RevisionId& revision = placement.marker.revision;
     for (const FileIndex index : moving) {
         if (placement.manifest.files[index.value].size != 0 && moving.size() > sync_singly_up_to) continue;
-        const Path path = placement.site.staged(placement.marker.revision, index);
+        const Path path = placement.site.staged(revision, index);
         BOOST_OUTCOME_TRY(file, files::open_write(path, files::Create::if_missing));  // makes the empty ones
         if (moving.size() <= sync_singly_up_to) {
             BOOST_OUTCOME_TRY(files::sync(file, path));
         }
     }
-    if (moving.size() > sync_singly_up_to) return files::sync_filesystem(data);
-    return files::sync_directory(data);
+    if (moving.size() > sync_singly_up_to) return files::sync_filesystem(placement.site.data(revision));
+    for (const Path& directory : placement.site.staged_directories(revision, moving)) {
+        BOOST_OUTCOME_TRY(files::sync_directory(directory));
+    }
+    return files::sync_directory(placement.site.data(revision));
 }
 
 Result<MarkedFile> mark(const Path& path, const model::File& file)
@@ -53,14 +56,13 @@ Result<MarkedFile> mark(const Path& path, const model::File& file)
 Result<void> fill_marker(Placement& placement)
 {
     Marker& marker = placement.marker;
-    const Path data = placement.site.data(marker.revision);
     marker.files.clear();
     marker.bytes = 0;
     for (std::uint32_t i = 0; i < placement.manifest.files.size(); ++i) {
         const model::File& file = placement.manifest.files[i];
         const bool kept = placement.plan.kept[i];
         if (!kept && !placement.plan.wanted[i]) continue;
-        BOOST_OUTCOME_TRY(marked, mark(kept ? placement.site.final(file.path) : data / Site::staged_name(FileIndex{i}), file));
+        BOOST_OUTCOME_TRY(marked, mark(kept ? placement.site.final(file.path) : placement.site.staged(marker.revision, FileIndex{i}), file));
         marker.bytes += marked.size;
         marker.files.push_back(std::move(marked));
     }
@@ -122,7 +124,6 @@ std::set<Path> directories_of(const Placement& placement, const std::vector<File
 
 Result<void> move_files(const Placement& placement, const std::vector<FileIndex>& moving)
 {
-    const Path data = placement.site.data(placement.marker.revision);
     const std::set<Path> directories = directories_of(placement, moving);
     BOOST_OUTCOME_TRY(files::make_synced_directories(placement.site.directory));
     for (const Path& directory : directories) {
@@ -130,7 +131,7 @@ Result<void> move_files(const Placement& placement, const std::vector<FileIndex>
     }
     for (const FileIndex index : moving) {
         BOOST_OUTCOME_TRY(placement.claim.guard());
-        BOOST_OUTCOME_TRY(move_one(data / Site::staged_name(index), placement.site.final(placement.manifest.files[index.value].path)));
+        BOOST_OUTCOME_TRY(move_one(placement.site.staged(placement.marker.revision, index), placement.site.final(placement.manifest.files[index.value].path)));
         if (placement.step) {
             BOOST_OUTCOME_TRY(placement.step("file"));
         }

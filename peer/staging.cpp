@@ -54,6 +54,14 @@ std::uint64_t missing_directories(const Site& site, const model::Manifest& manif
     return missing.size();
 }
 
+std::uint64_t missing_staging(const Site& site, const RevisionId& revision, const FetchPlan& plan)
+{
+    const std::vector<Path> directories = site.staged_directories(revision, plan.staged);
+    std::error_code ignored;
+    return static_cast<std::uint64_t>(
+        std::count_if(directories.begin(), directories.end(), [&](const Path& directory) { return !std::filesystem::exists(directory, ignored); }));
+}
+
 // Ranges of a file that are not holes; all of it where the filesystem does not say.
 std::vector<std::pair<std::uint64_t, std::uint64_t>> data_ranges(const Path& path)
 {
@@ -79,16 +87,16 @@ struct StagedFile {
     Path path;
 };
 
-// What is there of what will be staged, by one look at the directory: a model may have a hundred thousand files, and mostly none is there.
-std::vector<StagedFile> staged_before(const Path& data, const FetchPlan& plan)
+// What is there of what will be staged, by one look at each directory: a model may have a hundred thousand files, and mostly none is there.
+std::vector<StagedFile> staged_before(const Site& site, const RevisionId& revision, const FetchPlan& plan)
 {
     std::vector<StagedFile> there;
     std::error_code error;
-    for (std::filesystem::directory_iterator at{data, error}, end; !error && at != end; at.increment(error)) {
+    for (std::filesystem::recursive_directory_iterator at{site.data(revision), error}, end; !error && at != end; at.increment(error)) {
         const std::string name = at->path().filename().string();
         FileIndex file;
         std::from_chars(name.data() + 1, name.data() + name.size(), file.value);
-        if (name != Site::staged_name(file)) continue;
+        if (at->path() != site.staged(revision, file)) continue;
         if (std::binary_search(plan.staged.begin(), plan.staged.end(), file)) there.push_back({file, at->path()});
     }
     return there;
@@ -134,7 +142,7 @@ Result<FreeSpace> free_space(const Path& where)
 Space space_needed(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
     const auto& files = data.manifest.files;
-    const std::uint64_t directories = missing_directories(site, data.manifest, plan);
+    const std::uint64_t directories = missing_directories(site, data.manifest, plan) + missing_staging(site, data.revision, plan);
     Space need{whole_blocks(marker_size(data)) + directories * block, plan.staged.size() + directories + few};
     for (const FileIndex file : plan.staged) need.bytes += whole_blocks(files[file.value].size);
     const auto there = [&need](const Path& path, std::uint64_t size) {
@@ -143,7 +151,7 @@ Space space_needed(const Site& site, const RevisionData& data, const FetchPlan& 
         need.bytes -= std::min<std::uint64_t>(whole_blocks(size), static_cast<std::uint64_t>(facts.st_blocks) * 512);
         --need.inodes;
     };
-    for (const StagedFile& staged : staged_before(site.data(data.revision), plan)) there(staged.path, files[staged.file.value].size);
+    for (const StagedFile& staged : staged_before(site, data.revision, plan)) there(staged.path, files[staged.file.value].size);
     there(site.room(), marker_size(data));
     return need;
 }
@@ -152,6 +160,9 @@ Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan
 {
     BOOST_OUTCOME_TRY(tidy(site, site.data(data.revision)));
     BOOST_OUTCOME_TRY(files::make_directories(site.data(data.revision)));
+    for (const Path& directory : site.staged_directories(data.revision, plan.staged)) {
+        BOOST_OUTCOME_TRY(files::make_directories(directory));
+    }
     for (const FileIndex file : plan.staged) {
         BOOST_OUTCOME_TRY(reserve(site.staged(data.revision, file), data.manifest.files[file.value].size));
     }
@@ -160,7 +171,7 @@ Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan
 
 void settle(const Site& site, const RevisionData& data, const FetchPlan& plan)
 {
-    const std::vector<StagedFile> there = staged_before(site.data(data.revision), plan);
+    const std::vector<StagedFile> there = staged_before(site, data.revision, plan);
     if (there.size() > sync_singly_up_to) (void)files::sync_filesystem(site.work());
     for (const StagedFile& staged : there) {
         const auto file = files::open_read(staged.path);
@@ -174,7 +185,7 @@ std::vector<bool> maybe_written(const Site& site, const RevisionData& data, cons
 {
     const model::Layout& layout = *data.layout;
     std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> ranges;
-    for (const StagedFile& staged : staged_before(site.data(data.revision), plan)) ranges[staged.file.value] = data_ranges(staged.path);
+    for (const StagedFile& staged : staged_before(site, data.revision, plan)) ranges[staged.file.value] = data_ranges(staged.path);
     const auto overlaps = [&](const model::Extent& extent) {
         const auto found = ranges.find(extent.file.value);
         if (found == ranges.end()) return false;

@@ -82,6 +82,16 @@ void Transfer::drop()
     session_.reset();
 }
 
+void Transfer::give(PieceIndex piece, std::vector<char> bytes)
+{
+    if (session_) session_->give(revision_, piece, std::move(bytes));
+}
+
+std::optional<swarm::Lacking> Transfer::lacking()
+{
+    return session_ ? session_->lacking(revision_) : std::nullopt;
+}
+
 void Transfer::refresh()
 {
     if (session_) stats_ = session_->stats(revision_).value_or(stats_);
@@ -184,6 +194,8 @@ void Transfer::on_event(const swarm::Event& event)
 {
     if (const auto* verified = std::get_if<swarm::PieceVerified>(&event))
         sink_.on_piece(verified->piece);
+    else if (const auto* refused = std::get_if<swarm::PieceRefused>(&event))
+        sink_.on_refused(refused->piece);
     else if (std::holds_alternative<swarm::Complete>(event))
         sink_.on_complete();
     else if (const auto* failed = std::get_if<swarm::StorageFailed>(&event))

@@ -38,6 +38,7 @@ public:
     TransferSink& operator=(const TransferSink&) = delete;
     virtual ~TransferSink() = default;
     virtual void on_piece(PieceIndex piece) = 0;
+    virtual void on_refused(PieceIndex piece) = 0;  // what was given could not be taken now
     virtual void on_complete() = 0;
     virtual void on_storage_failed(const Error& error) = 0;
 };
@@ -56,6 +57,10 @@ public:
     void held();                            // all of it is in place
     void drop();                            // out of the swarm, at most 2 s
     [[nodiscard]] bool joined() const { return session_ != nullptr; }
+
+    void give(PieceIndex piece, std::vector<char> bytes);  // as Session::give
+    [[nodiscard]] std::optional<swarm::Lacking> lacking();
+    [[nodiscard]] const PeerId& peer() const { return peer_; }
 
     void refresh();  // asks the session again
     [[nodiscard]] const swarm::TorrentStats& stats() const { return stats_; }

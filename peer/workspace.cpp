@@ -61,10 +61,10 @@ Result<void> check_room(const Errand& errand, const FetchPlan& plan)
 
 Places places_of(const Errand& errand, const FetchPlan& plan)
 {
-    return [site = errand.site, data = errand.data, staged = errand.site.data(errand.data->revision), kept = plan.kept](FileIndex file) {
+    return [site = errand.site, data = errand.data, kept = plan.kept](FileIndex file) {
         Path final = site.final(data->manifest.files[file.value].path);
         if (kept[file.value]) return FilePlace{std::move(final), {}, false};
-        return FilePlace{staged / Site::staged_name(file), std::move(final), true};
+        return FilePlace{site.staged(data->revision, file), std::move(final), true};
     };
 }
 

@@ -3,17 +3,15 @@
 #include "common/crypto/content_hasher.hpp"
 #include "common/model/names.hpp"
 #include "common/objectstore/keys.hpp"
+#include "common/origin/pack_memory.hpp"
 
 #include <algorithm>
-#include <new>
-#include <sys/mman.h>
 
 namespace shoal::seeder {
 namespace {
 
 constexpr std::size_t copy_bytes = 4 * crypto::run_size;
 constexpr unsigned far_readers = 32;  // of small parts
-constexpr std::uint64_t huge_page = 2U << 20U;
 
 Error changed(const std::string& name, const Digest& expected, const Digest& found)
 {
@@ -38,15 +36,6 @@ Result<ConstBytes> read_part(const Part& part, MutableBytes out)
 }
 
 }  // namespace
-
-PackMemory memory_for_pack(std::uint64_t size)
-{
-    const std::uint64_t whole = (size + huge_page - 1) / huge_page * huge_page;
-    PackMemory memory{static_cast<std::byte*>(std::aligned_alloc(huge_page, whole))};
-    if (!memory) throw std::bad_alloc{};
-    (void)::madvise(memory.get(), whole, MADV_HUGEPAGE);  // a wish
-    return memory;
-}
 
 Result<void> read_parts(Crew& crew, const std::vector<Part>& parts, MutableBytes out, const PartSink& seen)
 {
@@ -86,7 +75,7 @@ Result<void> copy_file(const Crew& crew, objectstore::ObjectStore& store, const 
 Result<void> copy_pack(Crew& crew, objectstore::ObjectStore& store, const std::vector<Part>& parts, const std::vector<Digest>& sha256, const Digest& root)
 {
     const std::uint64_t size = size_of(parts);
-    const PackMemory buffer = memory_for_pack(size);
+    const origin::PackMemory buffer = origin::memory_for_pack(size);
     const MutableBytes bytes{buffer.get(), size};
     BOOST_OUTCOME_TRY(read_parts(crew, parts, bytes, [&](std::size_t i, Result<ConstBytes> read) -> Result<void> {
         BOOST_OUTCOME_TRY(content, read);

@@ -6,7 +6,6 @@
 #include "seeder/content.hpp"
 #include "seeder/crew.hpp"
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,13 +18,6 @@ struct Part {
     Content content;
     std::uint64_t offset = 0;  // in the range
 };
-
-struct FreeMemory {
-    void operator()(std::byte* memory) const { std::free(memory); }
-};
-// To be filled once, and in huge pages where the kernel has them: faults of ten thousand small ones cost as much as hashing what they hold.
-using PackMemory = std::unique_ptr<std::byte[], FreeMemory>;  // NOLINT(modernize-avoid-c-arrays): its length is known when it runs
-PackMemory memory_for_pack(std::uint64_t size);
 
 // Reads all parts into `out`, on the crew. `seen` gets each part's bytes or failure, from any thread; its own failure ends it.
 using PartSink = std::function<Result<void>(std::size_t part, Result<ConstBytes> bytes)>;

@@ -1,5 +1,6 @@
 #include "seeder/hashed_source.hpp"
 
+#include "common/origin/pack_memory.hpp"
 #include <algorithm>
 
 namespace shoal::seeder {
@@ -28,7 +29,7 @@ Result<crypto::TreeDigest> hash_pack(
 {
     const std::vector<Part> parts = pack_parts(tree, files);
     const std::uint64_t size = parts.back().offset + parts.back().content.size;
-    const PackMemory buffer = memory_for_pack(size);
+    const origin::PackMemory buffer = origin::memory_for_pack(size);
     const MutableBytes bytes{buffer.get(), size};
     BOOST_OUTCOME_TRY(read_parts(crew, parts, bytes, [&](std::size_t i, Result<ConstBytes> read) -> Result<void> {
         BOOST_OUTCOME_TRY(part, read);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/cli/progress.hpp"
+#include "common/origin/origin_gate.hpp"
 #include "seeder/crew.hpp"
-#include "seeder/origin_gate.hpp"
 #include "seeder/publish.hpp"
 
 #include <functional>
@@ -17,7 +17,7 @@ public:
     LabourWatch(const Stop& stop, Output output, std::chrono::milliseconds interval, unsigned threads, std::uint64_t origin_limit);
 
     [[nodiscard]] Crew& crew() { return crew_; }
-    [[nodiscard]] OriginGate& gate() { return gate_; }
+    [[nodiscard]] origin::OriginGate& gate() { return gate_; }
     void begin(std::string what, std::uint64_t total);  // "hashing llama"
     void finish();
 
@@ -27,7 +27,7 @@ private:
 
     const Stop& stop_;
     Output output_;
-    OriginGate gate_;
+    origin::OriginGate gate_;
     Crew crew_;
     cli::ProgressLine line_;
     std::chrono::milliseconds interval_;

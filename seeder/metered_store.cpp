@@ -25,7 +25,7 @@ std::string name_of(Errc code)
 
 }  // namespace
 
-MeteredStore::MeteredStore(std::unique_ptr<ObjectStore> inner, std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<OriginGate> gate)
+MeteredStore::MeteredStore(std::unique_ptr<ObjectStore> inner, std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<origin::OriginGate> gate)
     : inner_{std::move(inner)}, metrics_{std::move(metrics)}, gate_{std::move(gate)}
 {
     count_bytes(0);  // shown from the start

@@ -3,7 +3,7 @@
 
 #include "common/objectstore/object_store.hpp"
 #include "common/obs/metrics.hpp"
-#include "seeder/origin_gate.hpp"
+#include "common/origin/origin_gate.hpp"
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace shoal::seeder {
 // it is closed); whole objects, which are small records, are charged after. Writes pass through.
 class MeteredStore final : public objectstore::ObjectStore {
 public:
-    MeteredStore(std::unique_ptr<ObjectStore> inner, std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<OriginGate> gate);
+    MeteredStore(std::unique_ptr<ObjectStore> inner, std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<origin::OriginGate> gate);
 
     [[nodiscard]] const std::string& url() const override { return inner_->url(); }
     Result<objectstore::ObjectInfo> head(const std::string& key) override;
@@ -32,7 +32,7 @@ private:
 
     std::unique_ptr<ObjectStore> inner_;
     std::shared_ptr<obs::Metrics> metrics_;
-    std::shared_ptr<OriginGate> gate_;
+    std::shared_ptr<origin::OriginGate> gate_;
 };
 
 }  // namespace shoal::seeder

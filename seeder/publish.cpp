@@ -36,7 +36,7 @@ public:
         begun_ = Clock::now();
         BOOST_OUTCOME_TRY(store, objectstore::open_store(options_.store, [this] { return !stop_.requested(); }));
         store_ = std::move(store);
-        OriginGate* const gate = options_.origin_limit == 0 ? nullptr : &watch_.gate();
+        origin::OriginGate* const gate = options_.origin_limit == 0 ? nullptr : &watch_.gate();
         BOOST_OUTCOME_TRY(tree, walk_source(options_.source, {options_.links, options_.selection, [this] { return !stop_.requested(); }, gate}));
         tree_ = std::move(tree);
         BOOST_OUTCOME_TRY(refuse_store_inside());

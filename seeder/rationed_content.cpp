@@ -7,7 +7,7 @@ namespace {
 
 class RationedContent final : public OpenContent {
 public:
-    RationedContent(std::shared_ptr<OpenContent> inner, OriginGate& gate) : inner_{std::move(inner)}, gate_{gate} {}
+    RationedContent(std::shared_ptr<OpenContent> inner, origin::OriginGate& gate) : inner_{std::move(inner)}, gate_{gate} {}
     Result<void> read(std::uint64_t offset, MutableBytes out) override
     {
         if (!gate_.admit(out.size())) return failure(Crew::given_up());
@@ -18,12 +18,12 @@ public:
 
 private:
     std::shared_ptr<OpenContent> inner_;
-    OriginGate& gate_;
+    origin::OriginGate& gate_;
 };
 
 }  // namespace
 
-Content rationed(Content content, OriginGate& gate)
+Content rationed(Content content, origin::OriginGate& gate)
 {
     return {content.size,
         [open = std::move(content.open), &gate]() -> Result<std::shared_ptr<OpenContent>> {

@@ -30,7 +30,7 @@ std::string listen_host(const std::string& endpoint)
     return endpoint.substr(0, endpoint.rfind(':'));
 }
 
-obs::Labels labels(const ServedRevision& revision)
+obs::Labels labels(const origin::ServedRevision& revision)
 {
     return {{"model", revision.manifest->model}, {"revision", to_hex(revision.id).substr(0, 12)}};
 }
@@ -50,7 +50,7 @@ void count_failed_piece(obs::Metrics& metrics, double pieces)
     metrics.add("shoal_pieces_failed_total", "Pieces whose bytes in the store were not what their digest says.", {}, pieces);
 }
 
-OpenSource metered_sources(std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<OriginGate> gate)
+origin::OpenSource metered_sources(std::shared_ptr<obs::Metrics> metrics, std::shared_ptr<origin::OriginGate> gate)
 {
     return [metrics = std::move(metrics), gate = std::move(gate)](const std::string& url) -> Result<std::shared_ptr<objectstore::ObjectStore>> {
         BOOST_OUTCOME_TRY(store, objectstore::open_store(url));
@@ -72,7 +72,8 @@ Seeder::Seeder(net::Loop& loop, const ServeOptions& options, std::unique_ptr<obj
     : loop_{loop},
       options_{options},
       metrics_{std::move(metrics)},
-      access_{std::make_shared<OriginGate>(options.origin_limit), std::make_shared<SideBySide>(reader_threads), std::make_shared<AheadRoom>(ahead_bytes)},
+      access_{std::make_shared<origin::OriginGate>(options.origin_limit), std::make_shared<origin::SideBySide>(reader_threads),
+          std::make_shared<origin::AheadRoom>(ahead_bytes)},
       store_{std::make_shared<MeteredStore>(std::move(store), metrics_, access_.gate)},
       open_source_{metered_sources(metrics_, access_.gate)},
       notified_{std::make_shared<std::atomic<bool>>(false)},
@@ -224,19 +225,19 @@ void Seeder::act()
 
 void Seeder::load(const RevisionId& revision)
 {
-    const auto result = std::make_shared<std::optional<Result<ServedRevision>>>();
+    const auto result = std::make_shared<std::optional<Result<origin::ServedRevision>>>();
     const auto bad = bad_pieces_.find(revision);
     const auto job = [store = store_, revision, open = open_source_, access = access_, suspect = bad == bad_pieces_.end() ? std::nullopt : bad->second,
                          result] {
-        *result = load_revision(store, revision, open, access);
+        *result = origin::load_revision(store, revision, open, access);
         if (!**result || !suspect) return;
-        if (Result<void> proven = prove((*result)->value(), *suspect); !proven) *result = failure(proven.error());
+        if (Result<void> proven = origin::prove((*result)->value(), *suspect); !proven) *result = failure(proven.error());
     };
     if (!workers_.run(job, [this, revision, result] { loaded(revision, **result); }))
         wishes_.load_failed(revision, {Errc::io, "loading " + to_string(revision) + ": too much is waiting for the store", {}}, Clock::now());
 }
 
-void Seeder::loaded(const RevisionId& revision, const Result<ServedRevision>& result)
+void Seeder::loaded(const RevisionId& revision, const Result<origin::ServedRevision>& result)
 {
     if (!result) {
         load_failed(revision, result.error());
@@ -256,7 +257,7 @@ void Seeder::load_failed(const RevisionId& revision, const Error& error)
     wishes_.load_failed(revision, error, Clock::now());
 }
 
-Result<void> Seeder::join(const ServedRevision& revision)
+Result<void> Seeder::join(const origin::ServedRevision& revision)
 {
     const std::size_t pieces = revision.layout->pieces();
     if (pieces > 0) {  // of nothing but empty files there is nothing to ask for
@@ -353,7 +354,7 @@ void Seeder::count_traffic()
     traffic_.keep([this](const RevisionId& revision) { return wishes_.all().contains(revision); });
 }
 
-void Seeder::count_traffic(const ServedRevision& served)
+void Seeder::count_traffic(const origin::ServedRevision& served)
 {
     const auto stats = session_->stats(served.id);
     const Moved fresh = traffic_.now(served.id, {served.storage->bytes_read(), stats ? stats->sent : 0});  // without an answer: no less than before

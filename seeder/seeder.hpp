@@ -7,12 +7,12 @@
 #include "common/net/loop.hpp"
 #include "common/objectstore/object_store.hpp"
 #include "common/obs/metrics.hpp"
+#include "common/origin/origin_storage.hpp"
+#include "common/origin/served_revision.hpp"
 #include "common/swarm/session.hpp"
 #include "seeder/origin_slices.hpp"
-#include "seeder/origin_storage.hpp"
 #include "seeder/removal_watch.hpp"
 #include "seeder/serve.hpp"
-#include "seeder/served_revision.hpp"
 #include "seeder/store_watch.hpp"
 #include "seeder/traffic.hpp"
 #include "seeder/wishes.hpp"
@@ -52,27 +52,27 @@ private:
 
     void act();
     void load(const RevisionId& revision);
-    void loaded(const RevisionId& revision, const Result<ServedRevision>& result);
+    void loaded(const RevisionId& revision, const Result<origin::ServedRevision>& result);
     void load_failed(const RevisionId& revision, const Error& error);
-    Result<void> join(const ServedRevision& revision);
+    Result<void> join(const origin::ServedRevision& revision);
     void drop(const RevisionId& revision);
     void on_events();
     void on_storage_failed(const swarm::StorageFailed& failed);
     void on_removed(const RevisionId& revision, const Error& cause);
     [[nodiscard]] std::vector<RevisionId> in_swarm() const;
     void count_traffic();
-    void count_traffic(const ServedRevision& served);
+    void count_traffic(const origin::ServedRevision& served);
 
     net::Loop& loop_;
     ServeOptions options_;
     std::shared_ptr<obs::Metrics> metrics_;
-    OriginAccess access_;
+    origin::OriginAccess access_;
     std::shared_ptr<objectstore::ObjectStore> store_;
-    OpenSource open_source_;
+    origin::OpenSource open_source_;
     wire::Beat self_;  // what all beats have in common
     Wishes wishes_;
     control::Neighbourhood neighbourhood_;
-    std::map<RevisionId, ServedRevision> served_;                 // in the swarm
+    std::map<RevisionId, origin::ServedRevision> served_;         // in the swarm
     std::map<RevisionId, std::optional<PieceIndex>> bad_pieces_;  // of those withdrawn for them: read before they are served again
     OriginSlices slices_;
     TimePoint busy_until_;

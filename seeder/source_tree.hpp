@@ -3,10 +3,10 @@
 
 #include "common/core/result.hpp"
 #include "common/objectstore/object_store.hpp"
+#include "common/origin/origin_gate.hpp"
 #include "seeder/complaints.hpp"
 #include "seeder/content.hpp"
 #include "seeder/crew.hpp"
-#include "seeder/origin_gate.hpp"
 
 #include <functional>
 #include <memory>
@@ -45,7 +45,7 @@ struct WalkOptions {
     Links links = Links::inside;
     Selection selection;
     std::function<bool()> keep_going = [] { return true; };  // asked now and then; false: interrupted
-    OriginGate* gate = nullptr;                              // at which reads of contents wait; outlives the tree
+    origin::OriginGate* gate = nullptr;                      // at which reads of contents wait; outlives the tree
 };
 
 // Of a directory, one file, or s3://bucket[/prefix]. not_found: no source, or nothing left to publish; not_allowed: what cannot be read; invalid, in one message

@@ -19,7 +19,7 @@ constexpr std::uint64_t rationed_chunk_bytes = 1U << 20U;  // what is read at on
 
 class OpenRange : public OpenContent {
 public:
-    OpenRange(objectstore::ObjectStore& store, ObjectRange range, OriginGate* gate)
+    OpenRange(objectstore::ObjectStore& store, ObjectRange range, origin::OriginGate* gate)
         : store_{store}, range_{std::move(range)}, expected_{range_.version.empty() ? std::nullopt : std::optional{range_.version}}, gate_{gate}
     {}
 
@@ -39,7 +39,7 @@ private:
     objectstore::ObjectStore& store_;
     ObjectRange range_;
     std::optional<objectstore::Version> expected_;
-    OriginGate* gate_;
+    origin::OriginGate* gate_;
 };
 
 // Holds what is expected next, in chunks that are requested side by side. Bytes behind the one that was read last are let go.
@@ -105,15 +105,10 @@ private:
 
 }  // namespace
 
-bool is_remote(const objectstore::ObjectStore& store)
-{
-    return !objectstore::directory_of(store.url());
-}
-
-Content content_of(objectstore::ObjectStore& store, ObjectRange range, OriginGate* gate)
+Content content_of(objectstore::ObjectStore& store, ObjectRange range, origin::OriginGate* gate)
 {
     const std::uint64_t size = range.size;
-    const bool far = is_remote(store);
+    const bool far = objectstore::is_remote(store);
     return {size,
         [&store, range = std::move(range), gate, far]() -> Result<std::shared_ptr<OpenContent>> {
             if (range.version.empty()) {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/objectstore/object_store.hpp"
+#include "common/origin/origin_gate.hpp"
 #include "seeder/content.hpp"
-#include "seeder/origin_gate.hpp"
 
 #include <cstdint>
 #include <string>
@@ -19,10 +19,7 @@ struct ObjectRange {
     objectstore::Version version;  // if not empty: a read is changed if another is there
 };
 
-// Whether reads of it cross a network: they are made large and ahead then, and no byte is worth being read twice.
-bool is_remote(const objectstore::ObjectStore& store);
-
 // Reads wait at the gate, where there is one; it and the store outlive the content. What is expected is read ahead from a remote store, 32 MiB at most.
-Content content_of(objectstore::ObjectStore& store, ObjectRange range, OriginGate* gate = nullptr);
+Content content_of(objectstore::ObjectStore& store, ObjectRange range, origin::OriginGate* gate = nullptr);
 
 }  // namespace shoal::seeder

@@ -4,6 +4,7 @@
 #include "common/model/names.hpp"
 #include "common/objectstore/catalog.hpp"
 #include "common/objectstore/keys.hpp"
+#include "common/origin/pack_memory.hpp"
 #include "seeder/blob_copy.hpp"
 #include "seeder/content_hashing.hpp"
 #include "seeder/event_line.hpp"
@@ -113,7 +114,7 @@ private:
         return source_ == nullptr ? objectstore::blob_key(swarm_file.pieces_root) : published_.location.files[index.value].key;
     }
 
-    [[nodiscard]] OriginGate* gate() { return options_.origin_limit == 0 ? nullptr : &watch_.gate(); }
+    [[nodiscard]] origin::OriginGate* gate() { return options_.origin_limit == 0 ? nullptr : &watch_.gate(); }
 
     // A file where it lies, or the blob that is all of it.
     [[nodiscard]] Content whole_file(const model::SwarmFile& swarm_file, FileIndex index)
@@ -132,7 +133,7 @@ private:
             files.push_back(&swarm_file);
             contents.push_back(whole_file(swarm_file, swarm_file.files.front()));
         }
-        const bool twice = options_.origin_limit == 0 && !is_remote(source_ == nullptr ? store_ : *source_);
+        const bool twice = options_.origin_limit == 0 && !objectstore::is_remote(source_ == nullptr ? store_ : *source_);
         return hash_contents(watch_.crew(), contents, layout_.piece_size(), twice ? Help::yes : Help::no,
             [&](std::size_t i, Result<crypto::ContentDigest> digest) -> Result<void> {
                 const FileIndex index = files[i]->files.front();
@@ -145,7 +146,7 @@ private:
 
     Result<void> verify_pack(const model::SwarmFile& pack)
     {
-        const PackMemory buffer = memory_for_pack(pack.size);
+        const origin::PackMemory buffer = origin::memory_for_pack(pack.size);
         const MutableBytes bytes{buffer.get(), pack.size};
         std::atomic<bool> whole{true};
         const std::vector<Part> parts = source_ == nullptr ? pieces_of(pack) : files_of(pack);

@@ -36,6 +36,12 @@ struct Error {
 // From errno: ENOENT not_found; EACCES, EPERM, EROFS, ELOOP, EADDRINUSE, EADDRNOTAVAIL not_allowed; ENOSPC, EDQUOT, EFBIG no_space; else io. Message: "<what>: <on>: <strerror>".
 Error system_error(int errno_value, std::string_view what, std::string_view on);
 
+// Whether the same may succeed a little later: io, timed_out.
+constexpr bool may_pass(Errc code)
+{
+    return code == Errc::io || code == Errc::timed_out;
+}
+
 // Process exit code of an error: 1 to 7; interrupted is the caller's, who knows the signal.
 int exit_code(Errc code);
 

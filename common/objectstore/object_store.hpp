@@ -92,4 +92,7 @@ std::string file_url(const std::string& directory);
 // The directory of a file:// URL; nothing for others.
 std::optional<std::string> directory_of(const std::string& url);
 
+// Whether reads of it cross a network: they are made large and ahead then, and no byte is worth being read twice.
+bool is_remote(const ObjectStore& store);
+
 }  // namespace shoal::objectstore

@@ -55,6 +55,11 @@ std::optional<std::string> directory_of(const std::string& url)
     return path;
 }
 
+bool is_remote(const ObjectStore& store)
+{
+    return !directory_of(store.url());
+}
+
 Result<void> check_url(const std::string& url)
 {
     if (url.starts_with(s3_scheme)) {

@@ -22,6 +22,8 @@ public:
     [[nodiscard]] const std::vector<bool>& want() const { return want_; }
     [[nodiscard]] bool wants_all() const { return std::find(want_.begin(), want_.end(), false) == want_.end(); }
     [[nodiscard]] bool wanted(PieceIndex piece) const { return want_[piece.value]; }
+    [[nodiscard]] bool missing(PieceIndex piece) const { return want_[piece.value] && !have_[piece.value]; }
+    [[nodiscard]] bool held_by_others(PieceIndex piece) const { return holders_[piece.value] > 0; }
     [[nodiscard]] bool complete() const { return missing_ == 0; }         // all that is wanted is here
     [[nodiscard]] std::uint32_t only_ours() const { return only_ours_; }  // held by us and by no member
     [[nodiscard]] std::uint32_t nobodys() const { return nobodys_; }      // wanted, held by nobody

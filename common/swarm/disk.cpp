@@ -41,6 +41,11 @@ void Disk::resume(const RevisionId& revision)
     for (const std::uint32_t storage : storages_of(revision)) torrents_.at(storage).failed = false;
 }
 
+void Disk::make_way_for(const RevisionId& /*revision*/, PieceIndex /*piece*/, std::function<void(bool free)> ready)
+{
+    answer([ready = std::move(ready)] { ready(false); });
+}
+
 void Disk::expect(const RevisionId& /*revision*/, PieceIndex /*piece*/) {}
 
 void Disk::tick(TimePoint /*now*/) {}

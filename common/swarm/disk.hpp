@@ -43,6 +43,8 @@ public:
     // Answers all that waits for the revision, and takes nothing more: before its torrent is removed.
     void close(const RevisionId& revision);
     void close_all();
+    // Lets go what has arrived of the piece, so that it can be written as a whole; ready() hears later whether it can be now.
+    virtual void make_way_for(const RevisionId& revision, PieceIndex piece, std::function<void(bool free)> ready);
     // A neighbour has asked for a block of this piece, and a read will follow.
     virtual void expect(const RevisionId& revision, PieceIndex piece);
     virtual void tick(TimePoint now);  // about once a second

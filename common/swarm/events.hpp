@@ -27,6 +27,11 @@ struct PeerBanned {
     RevisionId revision;
     std::string endpoint;
 };
+// A piece that was given could not be taken now: it may be given again.
+struct PieceRefused {
+    RevisionId revision;
+    PieceIndex piece;
+};
 // All wanted pieces are verified.
 struct Complete {
     RevisionId revision;
@@ -40,12 +45,13 @@ struct ListenFailed {
     std::string endpoint;
     std::string cause;
 };
-using Event = std::variant<PieceVerified, PieceFailed, PeerBanned, Complete, StorageFailed, ListenFailed>;
+using Event = std::variant<PieceVerified, PieceFailed, PieceRefused, PeerBanned, Complete, StorageFailed, ListenFailed>;
 
 struct TorrentStats {
     std::uint64_t bytes_have = 0;  // wanted and verified, bytes
     std::uint64_t bytes_wanted = 0;
-    std::uint64_t from_origin = 0;  // payload from seeders, since add()
+    std::uint64_t from_origin = 0;  // payload from seeders and what was given, since add()
+    std::uint64_t given = 0;        // of it: by Session::give()
     std::uint64_t from_peers = 0;
     std::uint64_t sent = 0;
     std::uint64_t download_rate = 0;                         // bytes/s
@@ -53,6 +59,14 @@ struct TorrentStats {
     int needing_us = 0;                                      // connected, incomplete, lacking a piece that only we have among those connected
     std::vector<std::pair<PeerId, std::uint64_t>> received;  // payload by neighbour since add()
     std::uint32_t pieces_nobody_has = 0;                     // wanted, not held by us nor by any connected member
+    bool seeder_connected = false;
+};
+
+// The wanted pieces that are not here.
+struct Lacking {
+    std::vector<PieceIndex> nobodys;  // held by no connected member
+    std::vector<PieceIndex> held;     // by some
+    std::vector<PeerId> peers;        // connected members, no seeders
 };
 
 }  // namespace shoal::swarm

@@ -253,6 +253,11 @@ void Neighbours::block_taken(PieceIndex piece, std::uint32_t block)
 void Neighbours::piece_judged(PieceIndex piece, bool right, std::span<const Digest> leaves)
 {
     if (!right) outbox_.push(PieceFailed{revision_, piece});
+    if (handed_in_.erase(piece.value) > 0 && !right)  // it was verified when it was read: memory or processor garble bytes, and libtorrent would wait for ever
+        outbox_.push(StorageFailed{revision_,
+            {Errc::integrity,
+                "writing piece " + std::to_string(piece.value) + " of " + to_string(revision_) + ": its bytes have changed since they were read and verified",
+                {}}});
     for (const PeerId& peer : blame_.judged(piece, right, leaves)) ban(peer);
 }
 
@@ -290,6 +295,35 @@ void Neighbours::on_piece_pass(lt::piece_index_t passed)
     if (!was_complete && availability_.complete()) outbox_.push(Complete{revision_});
 }
 
+// From the store
+
+void Neighbours::given(PieceIndex piece)
+{
+    const std::uint32_t bytes = layout_->place(piece).length;
+    given_ += bytes;
+    from_origin_ += bytes;
+}
+
+void Neighbours::hand_in(PieceIndex piece, std::vector<char> bytes)
+{
+    const auto info = handle_.torrent_file();
+    bytes.resize(static_cast<std::size_t>(info->piece_size(piece_index(piece.value))));
+    receiving_from_ = nullptr;
+    handed_in_.insert(piece.value);
+    handle_.add_piece(piece_index(piece.value), bytes.data());  // on this thread: done on return
+}
+
+Lacking Neighbours::lacking() const
+{
+    Lacking lacking;
+    for (std::uint32_t piece = 0; piece < layout_->pieces(); ++piece)
+        if (availability_.missing({piece})) (availability_.held_by_others({piece}) ? lacking.held : lacking.nobodys).push_back({piece});
+    for (const Neighbour* neighbour : connections_)
+        if (neighbour->admitted() && !neighbour->seeder() && !neighbour->gone()) lacking.peers.push_back(neighbour->id());
+    std::sort(lacking.peers.begin(), lacking.peers.end());
+    return lacking;
+}
+
 // Numbers
 
 void Neighbours::Rate::second(std::uint64_t total)
@@ -305,12 +339,14 @@ TorrentStats Neighbours::stats() const
     stats.bytes_wanted = bytes_wanted_;
     stats.from_origin = from_origin_;
     stats.from_peers = from_peers_;
+    stats.given = given_;
     stats.sent = sent_;
     stats.download_rate = down_.per_second;
     stats.pieces_nobody_has = availability_.nobodys();
     for (const Neighbour* neighbour : connections_) {
         if (!neighbour->admitted()) continue;
         ++stats.connections;
+        if (neighbour->seeder()) stats.seeder_connected = true;
         // A piece that only we hold is one that each of them lacks.
         if (!neighbour->complete() && availability_.only_ours() > 0) ++stats.needing_us;
     }

@@ -51,6 +51,12 @@ public:
     void second();     // once a second
     void resume();     // after it was paused
     [[nodiscard]] TorrentStats stats() const;
+    [[nodiscard]] Lacking lacking() const;
+    void given(PieceIndex piece);  // by the owner, who read it from the store
+    // Has libtorrent take the piece as if it had come from a neighbour; `bytes` are as many as it has, without the padding that libtorrent counts in.
+    void hand_in(PieceIndex piece, std::vector<char> bytes);
+    void refused(PieceIndex piece) { outbox_.push(PieceRefused{revision_, piece}); }
+    [[nodiscard]] bool takes(PieceIndex piece) const { return started_ && !paused_ && availability_.missing(piece) && !handed_in_.contains(piece.value); }
 
     // From libtorrent
     std::shared_ptr<lt::peer_plugin> new_connection(const lt::peer_connection_handle& connection) override;
@@ -116,6 +122,8 @@ private:
     std::uint64_t bytes_wanted_ = 0;
     std::uint64_t from_origin_ = 0;
     std::uint64_t from_peers_ = 0;
+    std::uint64_t given_ = 0;
+    std::set<std::uint32_t> handed_in_;  // and not verified yet
     std::uint64_t sent_ = 0;
     std::uint64_t received_before_ = 0;
     int hungry_seconds_ = 0;

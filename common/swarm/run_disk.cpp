@@ -278,6 +278,18 @@ void RunDisk::async_clear_piece(lt::storage_index_t storage, lt::piece_index_t p
     give_up(place);
 }
 
+void RunDisk::make_way_for(const RevisionId& revision, PieceIndex piece, std::function<void(bool free)> ready)
+{
+    const std::vector<std::uint32_t> storages = storages_of(revision);
+    if (storages.empty()) return Disk::make_way_for(revision, piece, std::move(ready));
+    const Place place{storages.front(), piece.value, 0};
+    async_clear_piece(lt::storage_index_t{place.storage}, piece_index(piece.value), [this, place, ready = std::move(ready)](lt::piece_index_t) {
+        const Torrent* of = torrent(place.storage);
+        const bool open = of != nullptr && !of->closing && !of->failed && !of->verified[place.piece] && !pieces_.contains(place);
+        ready(open && late_.empty() && of->length(place.piece) <= arena_.slots() * Arena::slot_bytes / 2);
+    });
+}
+
 void RunDisk::resume(const RevisionId& revision)
 {
     Disk::resume(revision);

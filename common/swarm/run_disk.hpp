@@ -26,6 +26,7 @@ public:
     ~RunDisk() override;
 
     void resume(const RevisionId& revision) override;
+    void make_way_for(const RevisionId& revision, PieceIndex piece, std::function<void(bool free)> ready) override;
 
     void async_read(lt::storage_index_t storage, const lt::peer_request& request, ReadHandler handler, lt::disk_job_flags_t flags) override;
     // Back pressure: true while hashing and writing are behind, or no slot is free. The observer is told when it is over.

@@ -398,6 +398,24 @@ void Session::set_seeders(const RevisionId& revision, std::vector<PeerId> seeder
     });
 }
 
+// libtorrent never forgets a block of such a piece whose write is cancelled, as it does of a neighbour's (2.0.8 to 2.1): the piece would never be asked for
+// again. So it is taken only whole: what arrived of it before is let go first, and all of it must find room.
+void Session::give(const RevisionId& revision, PieceIndex piece, std::vector<char> bytes)
+{
+    impl_->network->post([impl = impl_.get(), revision, piece, bytes = std::move(bytes)]() mutable {
+        const auto at = impl->torrents.find(revision);
+        if (at == impl->torrents.end()) return;
+        at->second.neighbours->given(piece);
+        if (!at->second.neighbours->takes(piece)) return at->second.neighbours->refused(piece);
+        impl->disk->make_way_for(revision, piece, [neighbours = at->second.neighbours, piece, bytes = std::move(bytes)](bool free) mutable {
+            if (free && neighbours->takes(piece))
+                neighbours->hand_in(piece, std::move(bytes));
+            else
+                neighbours->refused(piece);
+        });
+    });
+}
+
 std::vector<Event> Session::poll()
 {
     return impl_->outbox.take();
@@ -408,6 +426,15 @@ std::optional<TorrentStats> Session::stats(const RevisionId& revision)
     const auto answer = impl_->ask([impl = impl_.get(), revision] {
         const auto at = impl->torrents.find(revision);
         return at == impl->torrents.end() ? std::nullopt : std::optional{at->second.neighbours->stats()};
+    });
+    return answer.value_or(std::nullopt);
+}
+
+std::optional<Lacking> Session::lacking(const RevisionId& revision)
+{
+    const auto answer = impl_->ask([impl = impl_.get(), revision] {
+        const auto at = impl->torrents.find(revision);
+        return at == impl->torrents.end() ? std::nullopt : std::optional{at->second.neighbours->lacking()};
     });
     return answer.value_or(std::nullopt);
 }

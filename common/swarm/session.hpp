@@ -1,6 +1,6 @@
 // A process's place in the swarms: one libtorrent session with our disk backend and admission. All calls from the owner's loop.
 // Inside there are libtorrent's network thread, which owns all state, and a few disk threads, which call PieceStorage. Calls are posted to the network
-// thread; open(), add() and stats() wait for its answer, a few milliseconds, since nothing ever blocks it. What happens comes back through poll() after
+// thread; open(), add(), stats() and lacking() wait for its answer, a few milliseconds, since nothing ever blocks it. What happens comes back through poll() after
 // `notify`, which is called from any thread.
 #pragma once
 
@@ -64,9 +64,13 @@ public:
     void set_members(const RevisionId& revision, const std::vector<Member>& members, const std::string& zone = {});  // `zone`: our own; empty: unknown
     // Of a seeder's: all seeders of the revision, which split its pieces among them, and how many copies may leave them together.
     void set_seeders(const RevisionId& revision, std::vector<PeerId> seeders, std::uint32_t copies = 1);
+    // Of a peer's: a verified piece that the owner has read from the store, which is hashed and written as if a neighbour had sent it. PieceVerified or
+    // PieceRefused follows; bytes that are not the piece end in StorageFailed (integrity).
+    void give(const RevisionId& revision, PieceIndex piece, std::vector<char> bytes);
     [[nodiscard]] std::vector<Event> poll();
     // Nothing: the revision is not joined, or the network thread does not answer within 0.5 s; what was known before holds then.
     [[nodiscard]] std::optional<TorrentStats> stats(const RevisionId& revision);
+    [[nodiscard]] std::optional<Lacking> lacking(const RevisionId& revision);
 
 private:
     struct Impl;

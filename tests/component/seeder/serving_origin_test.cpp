@@ -1,6 +1,6 @@
 // OriginStorage over a real directory store: right bytes in few requests, or an error that says what is wrong where.
+#include "common/origin/served_revision.hpp"
 #include "seeder/metered_store.hpp"
-#include "seeder/served_revision.hpp"
 #include "tests/component/seeder/shelf.hpp"
 #include "tests/component/seeder/watched_store.hpp"
 
@@ -19,37 +19,37 @@ class ServingOrigin : public testing::Test {
 protected:
     ServingOrigin()
     {
-        access.gate = std::make_shared<OriginGate>(0);
-        access.readers = std::make_shared<SideBySide>(4);
+        access.gate = std::make_shared<origin::OriginGate>(0);
+        access.readers = std::make_shared<origin::SideBySide>(4);
         access.first_pause = std::chrono::microseconds{1};
         store = std::make_shared<WatchedStore>(objectstore::open_store(shelf.url()).value());
         source = std::make_shared<WatchedStore>(objectstore::open_store(shelf.source_url()).value());
     }
 
-    Result<ServedRevision> load(const Placed& placed)
+    Result<origin::ServedRevision> load(const Placed& placed)
     {
-        return load_revision(
+        return origin::load_revision(
             store, placed.id, [this](const std::string&) -> Result<std::shared_ptr<objectstore::ObjectStore>> { return source; }, access);
     }
-    std::shared_ptr<OriginStorage> storage_of(const Placed& placed)
+    std::shared_ptr<origin::OriginStorage> storage_of(const Placed& placed)
     {
         auto loaded = load(placed);
         EXPECT_TRUE(loaded) << loaded.error().text();
         return loaded.value().storage;
     }
     // The piece's bytes, or the error's text.
-    static Result<std::string> read(OriginStorage& storage, const Placed& placed, std::uint32_t piece)
+    static Result<std::string> read(origin::OriginStorage& storage, const Placed& placed, std::uint32_t piece)
     {
         std::string bytes(placed.layout().place({piece}).length, '\0');
         BOOST_OUTCOME_TRY(storage.read({piece}, 0, std::as_writable_bytes(std::span{bytes})));
         return bytes;
     }
-    static Error error_of(OriginStorage& storage, const Placed& placed, std::uint32_t piece)
+    static Error error_of(origin::OriginStorage& storage, const Placed& placed, std::uint32_t piece)
     {
         const Result<std::string> bytes = read(storage, placed, piece);
         return bytes ? Error{} : bytes.error();
     }
-    static void expect_all_pieces(OriginStorage& storage, const Placed& placed, const Files& files)
+    static void expect_all_pieces(origin::OriginStorage& storage, const Placed& placed, const Files& files)
     {
         for (std::uint32_t piece = 0; piece < placed.layout().pieces(); ++piece) {
             const Result<std::string> bytes = read(storage, placed, piece);
@@ -60,7 +60,7 @@ protected:
     std::string blob(const Placed& placed, std::size_t swarm_file) { return objectstore::blob_key(placed.layout().files()[swarm_file].pieces_root); }
 
     Shelf shelf;
-    OriginAccess access;
+    origin::OriginAccess access;
     std::shared_ptr<WatchedStore> store;
     std::shared_ptr<WatchedStore> source;
 };
@@ -281,10 +281,10 @@ TEST_F(ServingOrigin, BytesAndRequestsAreCounted)
 TEST_F(ServingOrigin, TheCeilingHoldsForAllReaders)
 {
     const Placed placed = shelf.place("llama", two_files());
-    const auto gate = std::make_shared<OriginGate>(4'000'000);
+    const auto gate = std::make_shared<origin::OriginGate>(4'000'000);
     MeteredStore metered{objectstore::open_store(shelf.url()).value(), std::make_shared<obs::Metrics>("test"), gate};
     const TimePoint before = Clock::now();
-    SideBySide readers{4};
+    origin::SideBySide readers{4};
     readers.run(9, [&](std::size_t) {
         std::string bytes(100'000, '\0');
         EXPECT_TRUE(metered.get_range(blob(placed, 1), 0, std::as_writable_bytes(std::span{bytes})));
@@ -294,7 +294,7 @@ TEST_F(ServingOrigin, TheCeilingHoldsForAllReaders)
 
 TEST(SideBySide, DoesEachJobOnceAlsoWithSeveralCallers)
 {
-    SideBySide pool{3};
+    origin::SideBySide pool{3};
     std::vector<std::atomic<int>> done(500);
     const auto caller = [&](std::size_t begin) { pool.run(250, [&done, begin](std::size_t i) { ++done[begin + i]; }); };
     std::thread other{caller, 250};
@@ -305,7 +305,7 @@ TEST(SideBySide, DoesEachJobOnceAlsoWithSeveralCallers)
 
 TEST(SideBySide, WithoutThreadsTheCallerDoesAll)
 {
-    SideBySide pool{0};
+    origin::SideBySide pool{0};
     int done = 0;
     pool.run(5, [&done](std::size_t) { ++done; });
     EXPECT_EQ(done, 5);

@@ -111,7 +111,7 @@ TEST(FarContent, ACeilingMakesRangesSmallerAndIsKept)
 {
     FarStore store;
     store.size = 3 * mebibyte;
-    OriginGate gate{mebibyte * 10};
+    origin::OriginGate gate{mebibyte * 10};
     const TimePoint before = Clock::now();
     EXPECT_EQ(read_through(content_of(store, {"key", 0, store.size, true, "v"}, &gate)).value(), store.size);
     EXPECT_THAT(store.asked, testing::Each(mebibyte));

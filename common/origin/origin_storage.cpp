@@ -1,23 +1,17 @@
-#include "seeder/origin_storage.hpp"
+#include "common/origin/origin_storage.hpp"
 
 #include "common/crypto/block_tree.hpp"
 #include "common/model/names.hpp"
 #include "common/objectstore/keys.hpp"
-#include "seeder/stored_content.hpp"
 
 #include <algorithm>
 #include <mutex>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 namespace {
 
 // A read this slow waits for a disk or a network, and others can wait beside it; a faster one is done before anybody wakes up.
 constexpr Duration slow_read = std::chrono::microseconds{250};
-
-bool passes(const Error& error)
-{
-    return error.code == Errc::io || error.code == Errc::timed_out;
-}
 
 std::string range_text(std::uint64_t offset, std::size_t size)
 {
@@ -49,7 +43,7 @@ void OriginStorage::add_or_extend(std::vector<Part>& parts, Part part)
 
 OriginStorage::OriginStorage(Origin origin, OriginAccess access) : origin_{std::move(origin)}, access_{std::move(access)}
 {
-    if (access_.ahead && is_remote(*origin_.store))
+    if (access_.ahead && objectstore::is_remote(*origin_.store))
         stretches_.emplace(origin_.layout, access_.ahead, [this](const PieceRun& run, MutableBytes out) { return read_run(run, out); });
 }
 
@@ -62,7 +56,7 @@ Result<void> OriginStorage::read(PieceIndex piece, std::uint32_t offset, Mutable
     for (unsigned tries = 1;; ++tries, pause *= 2) {
         Result<void> read = read_verified(piece, out);
         if (read) return read;
-        if (!passes(read.error()) || tries >= access_.tries || !access_.gate->rest(pause)) {
+        if (!may_pass(read.error().code) || tries >= access_.tries || !access_.gate->rest(pause)) {
             bad_piece_ = piece.value;
             return read;
         }
@@ -200,4 +194,4 @@ std::string OriginStorage::place_of(const std::vector<Part>& parts) const
     return place;
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

@@ -1,5 +1,5 @@
-#include "seeder/origin_gate.hpp"
-#include "seeder/stretches.hpp"
+#include "common/origin/origin_gate.hpp"
+#include "common/origin/stretches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 namespace {
 
 constexpr std::uint32_t piece_size = 256U << 10U;
@@ -154,4 +154,4 @@ TEST(OriginGate, LetsAsMuchAtOnceAsATwentiethOfASecond)
 }
 
 }  // namespace
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 class OriginGate {
 public:
@@ -42,4 +42,4 @@ private:
     bool closed_ = false;
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

@@ -1,8 +1,8 @@
-#include "seeder/origin_gate.hpp"
+#include "common/origin/origin_gate.hpp"
 
 #include <utility>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 bool OriginGate::admit(std::uint64_t bytes)
 {
@@ -68,4 +68,4 @@ void OriginGate::close()
     changed_.notify_all();
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

@@ -1,14 +1,16 @@
-// What the seeder reads before it can serve a revision: manifest, layers, location; never the model. Blocks: workers only.
+// What is read before a revision's pieces can be: manifest, layers, location; never the model. Blocks: workers only.
 #pragma once
 
 #include "common/core/ids.hpp"
 #include "common/objectstore/object_store.hpp"
-#include "seeder/origin_storage.hpp"
+#include "common/origin/origin_storage.hpp"
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 struct ServedRevision {
     RevisionId id;
@@ -25,7 +27,14 @@ using OpenSource = std::function<Result<std::shared_ptr<objectstore::ObjectStore
 Result<ServedRevision> load_revision(
     const std::shared_ptr<objectstore::ObjectStore>& store, const RevisionId& revision, const OpenSource& open_source, const OriginAccess& access);
 
+// Where the pieces of a revision lie: the store itself and no files, or the store of files indexed in place. As load_revision().
+struct Located {
+    std::shared_ptr<objectstore::ObjectStore> store;
+    std::vector<objectstore::SourceFile> files;
+};
+Result<Located> locate(const std::shared_ptr<objectstore::ObjectStore>& store, const objectstore::PublishedRevision& published, const OpenSource& open_source);
+
 // Reads that piece, for which the revision was withdrawn: success if it is right again.
 Result<void> prove(const ServedRevision& revision, PieceIndex piece);
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

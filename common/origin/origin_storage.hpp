@@ -6,10 +6,10 @@
 #include "common/model/layout.hpp"
 #include "common/model/manifest.hpp"
 #include "common/objectstore/catalog.hpp"
+#include "common/origin/origin_gate.hpp"
+#include "common/origin/side_by_side.hpp"
+#include "common/origin/stretches.hpp"
 #include "common/swarm/piece_storage.hpp"
-#include "seeder/origin_gate.hpp"
-#include "seeder/side_by_side.hpp"
-#include "seeder/stretches.hpp"
 
 #include <atomic>
 #include <memory>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 // What all revisions of a process read through.
 struct OriginAccess {
@@ -73,4 +73,4 @@ private:
     std::atomic<std::int64_t> bad_piece_{-1};
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

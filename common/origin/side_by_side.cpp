@@ -1,9 +1,9 @@
-#include "seeder/side_by_side.hpp"
+#include "common/origin/side_by_side.hpp"
 
 #include <algorithm>
 #include <atomic>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 // `job` lives as long as an index below `count` is claimed and not ended: the caller waits for those.
 struct SideBySide::Batch {
@@ -78,4 +78,4 @@ void SideBySide::work()
     }
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

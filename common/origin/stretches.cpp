@@ -1,11 +1,11 @@
-#include "seeder/stretches.hpp"
+#include "common/origin/stretches.hpp"
 
-#include "seeder/blob_copy.hpp"
+#include "common/origin/pack_memory.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 namespace {
 
 constexpr std::chrono::seconds idle{10};   // nobody asks for the rest any more
@@ -107,4 +107,4 @@ bool Stretches::take(PieceIndex piece, MutableBytes out, TimePoint now)
     return true;
 }
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

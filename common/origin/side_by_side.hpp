@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 class SideBySide {
 public:
@@ -34,4 +34,4 @@ private:
     std::vector<std::thread> threads_;
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin

@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-namespace shoal::seeder {
+namespace shoal::origin {
 
 inline constexpr std::uint32_t stretch_bytes = 8U << 20U;
 
@@ -68,4 +68,4 @@ private:
     std::map<std::uint32_t, std::shared_ptr<Stretch>> stretches_;  // by first piece; those that were given keep their place, without memory, for a while
 };
 
-}  // namespace shoal::seeder
+}  // namespace shoal::origin
