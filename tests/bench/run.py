@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 os.environ["SHOAL_BUILD"] = sys.argv[1] if len(sys.argv) > 1 else "build/release"
 
-from cluster import SEEDER, Cluster, Process, Server, write  # noqa: E402
+from cluster import SEEDER, Cluster, Process, Server, free_port, write  # noqa: E402
 from measure import GB, MB, MemoryGroup, can_limit_memory, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-libtorrent
@@ -138,7 +138,7 @@ def small_files(cluster):
 
 
 def cpu_against_stock(cluster):
-    """Seeder to one peer over loopback, CPU of both processes, against stock libtorrent."""
+    """CPU of all processes over loopback until everybody has all, against stock libtorrent: seeder to one peer, seeder to two that share, and peer to peer."""
     size = 2 * GB
     model = make_file(cluster.path("model/weights.bin"), size).parent
     revision = cluster.publish(model, "--in-place", model="bench", deadline=LONG)
@@ -147,29 +147,48 @@ def cpu_against_stock(cluster):
     seeder = cluster.start_servers()
     into_page_cache(model)
 
-    def shoal():
-        run(["rm", "-rf", cluster.path("dest")])
-        before = cpu_of(seeder)
-        with spending() as spent:
-            fetch(cluster, cluster.path("dest"), model="bench", revision=revision)
-        return (spent.cpu + cpu_of(seeder) - before) / (size / GB)
+    def start_peer(i):
+        run(["rm", "-rf", cluster.path(f"dest-{i}")])
+        return cluster.start_fetch(cluster.path(f"dest-{i}"), "--linger", "600s", model="bench", revision=revision)
 
-    def stock():
-        run(["rm", "-rf", cluster.path("rival")])
-        cluster.path("rival").mkdir()
-        port = cluster.path("rival-port")
-        port.unlink(missing_ok=True)
-        with spending() as spent:
-            seed = cluster.start(Process, "stock-seed", [PYTHON, HERE / "stock.py", "seed", torrent, model, port])
-            seed.wait_for(port.exists, "it listens")
-            leech = cluster.start(Process, "stock-leech", [PYTHON, HERE / "stock.py", "leech", torrent, cluster.path("rival"), f"127.0.0.1:{port.read_text()}"])
-            leech.wait(LONG)
-            seed.terminate(30)
-        return spent.cpu / (size / GB)
+    def shoal(source, peers):
+        before = cpu_of(source)
+        running = [start_peer(i) for i in range(peers)]
+        for peer in running:
+            peer.wait_for_event("ready", LONG)
+        return sum(map(cpu_of, running)) + cpu_of(source) - before, running
 
-    pairs = [(shoal(), stock()) for _ in range(3)]
-    mine, rival = (sorted(values)[1] for values in zip(*pairs))
-    yield Row("seeder to one peer over loopback, CPU a GB of both, against stock libtorrent", f"{mine:.2f} s", f"{rival:.2f} s", f"{mine / rival:.2f}", "<= 0.65")
+    def stock(peers):
+        hosts, ports = [], []
+        for i in range(peers + 1):
+            directory = cluster.path(f"rival-{i}") if i else model
+            run(["rm", "-rf", cluster.path(f"rival-{i}")])
+            directory.mkdir(exist_ok=True)
+            ports.append(f"127.0.0.1:{free_port()}")
+            command = [PYTHON, HERE / "stock.py", "host", torrent, directory, ports[-1], "leech" if i else "seed", *ports[:-1]]
+            hosts.append(cluster.start(Process, f"stock-{i}", command))
+        for host in hosts:
+            host.wait_for(lambda: "ready" in host.out, "it has all", LONG)
+        return sum(map(cpu_of, hosts)), hosts
+
+    def row(what, source, peers, must):
+        pairs = []
+        for _ in range(3):
+            pair = []
+            for used, running in (shoal(source, peers), stock(peers)):
+                pair.append(used / (size / GB))
+                for process in running:
+                    process.kill()
+            pairs.append(pair)
+        mine, rival = (sorted(values)[1] for values in zip(*pairs))
+        return Row(f"{what}, CPU a GB of all, against stock libtorrent", f"{mine:.2f} s", f"{rival:.2f} s", f"{mine / rival:.2f}", must)
+
+    yield row("seeder to one peer over loopback", seeder, 1, "<= 0.65")
+    yield row("seeder to two peers that share", seeder, 2, "<= 0.50")
+    holder = start_peer("holder")
+    holder.wait_for_event("ready", LONG)
+    seeder.kill()
+    yield row("peer to peer", holder, 1, "<= 0.45")
 
 
 def memory(cluster):
