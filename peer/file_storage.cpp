@@ -16,8 +16,8 @@ Result<void> FileStorage::read(PieceIndex piece, std::uint32_t offset, MutableBy
         const FilePlace place = places_(extent.file);
         BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::read));
         const auto length = static_cast<std::size_t>(extent.length);
-        BOOST_OUTCOME_TRY(files::read_exactly(*file, place.path, extent.offset, out.first(length)));
-        (void)cache_->touched({file, place.path, extent.offset, extent.length, false});  // a read is none the worse for a lost write
+        BOOST_OUTCOME_TRY(files::read_exactly(file->file, place.path, extent.offset, out.first(length)));
+        (void)cache_->touched({{file, &file->file}, place.path, extent.offset, extent.length, false});  // a read is none the worse for a lost write
         out = out.subspan(length);
     }
     return success();
@@ -32,8 +32,11 @@ Result<void> FileStorage::write(PieceIndex piece, std::uint32_t offset, ConstByt
         if (place.writable) {
             BOOST_OUTCOME_TRY(before_write_());
             BOOST_OUTCOME_TRY(file, open(extents, extent, place, Mode::write));
-            BOOST_OUTCOME_TRY(files::write_all(*file, place.path, extent.offset, bytes.first(length)));
-            BOOST_OUTCOME_TRY(cache_->touched({file, place.path, extent.offset, extent.length, true}));
+            {
+                const std::lock_guard turn{file->writing};
+                BOOST_OUTCOME_TRY(files::write_all(file->file, place.path, extent.offset, bytes.first(length)));
+            }
+            BOOST_OUTCOME_TRY(cache_->touched({{file, &file->file}, place.path, extent.offset, extent.length, true}));
         }
         bytes = bytes.subspan(length);
     }
@@ -60,7 +63,7 @@ FileStorage::Opened FileStorage::open_and_keep(FileIndex file, const FilePlace& 
     BOOST_OUTCOME_TRY(opened, open_anew(place, mode));
     if (open_.size() >= most_open) forget(ages_.back());
     ages_.push_front(file.value);
-    open_.emplace(file.value, Open{opened, mode, ages_.begin()});
+    open_.emplace(file.value, Kept{opened, mode, ages_.begin()});
     return std::move(opened);
 }
 
@@ -76,7 +79,9 @@ FileStorage::Opened FileStorage::open_anew(const FilePlace& place, Mode mode)
     auto file = mode == Mode::write ? files::open_write(place.path, files::Create::if_missing) : files::open_read(place.path);
     if (!file && mode == Mode::read && file.error().code == Errc::not_found && !place.later.empty()) file = files::open_read(place.later);
     if (!file) return failure(file.error());
-    return std::make_shared<const files::File>(std::move(file).value());
+    auto opened = std::make_shared<OpenFile>();
+    opened->file = std::move(file).value();
+    return opened;
 }
 
 }  // namespace shoal::peer
