@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 os.environ["SHOAL_BUILD"] = sys.argv[1] if len(sys.argv) > 1 else "build/release"
 
 from cluster import SEEDER, Cluster, Process, Server, free_port, write  # noqa: E402
-from measure import GB, MB, MemoryGroup, can_limit_memory, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending  # noqa: E402
+from measure import GB, MB, MemoryGroup, can_limit_memory, cpu_of, into_page_cache, make_file, median_of, out_of_page_cache, peak_resident, run, spending, warm_memory  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # Debian's, which has python3-libtorrent
 LONG = 600  # seconds; a benchmark that takes longer has failed
@@ -168,10 +168,11 @@ def cpu_against_stock(cluster):
     into_page_cache(model)
 
     def start_peer(i):
-        run(["rm", "-rf", cluster.path(f"dest-{i}")])
         return cluster.start_fetch(cluster.path(f"dest-{i}"), "--linger", "600s", model="bench", revision=revision)
 
     def shoal(source, peers):
+        run(["rm", "-rf", *(cluster.path(f"dest-{i}") for i in range(peers))])
+        warm_memory((peers + 1) * size)
         before = cpu_of(source)
         running = [start_peer(i) for i in range(peers)]
         for peer in running:
@@ -180,9 +181,10 @@ def cpu_against_stock(cluster):
 
     def stock(peers):
         hosts, ports = [], []
+        run(["rm", "-rf", *(cluster.path(f"rival-{i + 1}") for i in range(peers))])
+        warm_memory((peers + 1) * size)
         for i in range(peers + 1):
             directory = cluster.path(f"rival-{i}") if i else model
-            run(["rm", "-rf", cluster.path(f"rival-{i}")])
             directory.mkdir(exist_ok=True)
             ports.append(f"127.0.0.1:{free_port()}")
             command = [PYTHON, HERE / "stock.py", "host", torrent, directory, ports[-1], "leech" if i else "seed", *ports[:-1]]
