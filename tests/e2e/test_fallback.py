@@ -37,8 +37,8 @@ class Fallback(EndToEnd):
         self.source = make_model(self.cluster.path("source"))
         self.dest = self.cluster.path("dest")
 
-    def start(self, dest=None, *args, **what):
-        return self.cluster.start_fetch(dest or self.dest, "--allow-origin-fallback", "--store", self.cluster.store_url, *SOON, *args, **what)
+    def start(self, dest=None, *args, patience=SOON, **what):
+        return self.cluster.start_fetch(dest or self.dest, "--allow-origin-fallback", "--store", self.cluster.store_url, *patience, *args, **what)
 
     def fetch(self, dest=None, *args, **what):
         return self.start(dest, *args, **what).wait()
@@ -75,18 +75,19 @@ class Fallback(EndToEnd):
         self.cluster.start_tracker()
         seeder = self.cluster.start_seeder("--upload-limit", "8MB/s")
         dests = [self.cluster.path(f"dest{i}") for i in range(3)]
-        peers = [self.start(dest, revision=revision) for dest in dests]
+        # Of 36 s a peer waits 1.2 s for what another reads before it reads that too: a busy machine does not make it look dead. And who reads a disk that is faster
+        # than the swarm stays until the others have it from there.
+        patient = ("--stall-timeout", "36s", "--linger", "60s")
+        peers = [self.start(dest, patience=patient, revision=revision) for dest in dests]
         for peer in peers:
             peer.wait_for_event("progress", bytes=4 * MIB)
         self.cluster.current_tracker.kill()
         seeder.kill()
-        done = [peer.wait(60) for peer in peers]
-        for one, dest in zip(done, dests):
-            self.assert_exit(one, 0)
+        ready = [peer.wait_for_event("ready", 60) for peer in peers]
+        for dest in dests:
             self.assert_fetched(self.source, dest)
-        total = sum(one.event("ready")["from_origin"] for one in done)
-        self.assertTrue(any(map(self.began, done)))
-        self.assertLess(total, 1.1 * size_of(self.source), "origin copies, those of the seeder among them")
+        self.assertTrue(any(self.began(peer.done()) for peer in peers))
+        self.assertLess(sum(one["from_origin"] for one in ready), 1.1 * size_of(self.source), "origin copies, those of the seeder among them")
 
     def test_a_seeder_that_comes_ends_the_reading(self):
         self.source = make_model(self.cluster.path("large"), weights=24 * MIB)
